@@ -9,7 +9,7 @@
 
 /* Before a label or time, and before the one to compare it with. */
 static const char label_word[] = "label", time_word[] = "time",
-                  against_word[] = "against";
+                  calls_word[] = "calls", against_word[] = "against";
 
 static bool
 base_is_word(const struct word *word, const char *text)
@@ -58,6 +58,22 @@ base_read_times(struct reading *reading, struct value *value)
 	return 0;
 }
 
+/* calls [FUNCTION] above|below LENGTH, against the others. */
+static int
+base_read_calls(struct reading *reading, struct value *value)
+{
+	struct calls_selection *calls = arena_alloc(
+	    &reading->arguments->arena, sizeof *calls, reading->error);
+
+	if (calls == NULL ||
+	    selection_read_calls(reading, reading->at + 1, calls) != 0)
+		return -1;
+	value->text = calls_word;
+	value->calls = calls;
+	reading->at = reading->words->n;
+	return 0;
+}
+
 static int
 read_base(struct reading *reading, struct value *value)
 {
@@ -68,6 +84,8 @@ read_base(struct reading *reading, struct value *value)
 
 	if (base_is_word(&words->words[reading->at], time_word))
 		return base_read_times(reading, value);
+	if (base_is_word(&words->words[reading->at], calls_word))
+		return base_read_calls(reading, value);
 	if (base_is_word(&words->words[reading->at], label_word)) {
 		struct pattern_word *sides = arena_alloc(
 		    &reading->arguments->arena, 2 * sizeof *sides,
@@ -123,6 +141,9 @@ complete_base(struct completion *completion, const struct session *session,
 		if (n == 0)
 			completion_offer(completion, time_word,
 			                 strlen(time_word));
+		if (n == 0)
+			completion_offer(completion, calls_word,
+			                 strlen(calls_word));
 	} else if (n == 1 || base_is_word(&before[n - 1], against_word)) {
 		if (session->subject->profile != NULL)
 			selection_complete_labels(completion,
@@ -141,7 +162,7 @@ static const struct argument_kind arg_base = {
 
 static const struct argument base_arguments[] = {
 	{ "FILE...|label KEY=GLOB [against KEY=GLOB]|"
-	  "time FROM..TO [against FROM..TO]", &arg_base, ARG_OPTIONAL,
+	  "time FROM..TO [against FROM..TO]|calls below LENGTH", &arg_base, ARG_OPTIONAL,
 	  "the earlier runs to compare with: profiles, recordings or "
 	  "directories of recordings; or label KEY=GLOB, with the values to "
 	  "compare (default: all others); or a part of the run (default: with "
@@ -250,6 +271,18 @@ base_set_times(struct session *session, const struct value *value,
 	                         error);
 }
 
+static struct sides *
+base_calls_sides(const struct calls_selection *calls, struct error *error)
+{
+	struct sides *sides = sides_new(&calls->these, &calls->others, error);
+
+	if (sides != NULL) {
+		sides->n_calls[0] = calls->n_these;
+		sides->n_calls[1] = calls->n_others;
+	}
+	return sides;
+}
+
 static int
 base_run(struct session *session, const struct arguments *arguments,
          struct table *table, struct error *error)
@@ -263,6 +296,9 @@ base_run(struct session *session, const struct arguments *arguments,
 		    list_values(session, table, error);
 	if (files->text == time_word)
 		return base_set_times(session, files, error);
+	if (files->text == calls_word)
+		return session_set_sides(session, base_calls_sides(
+		    files->calls, error), error);
 	if (files->n_pattern_words > 0)
 		return session_set_sides(session,
 		    sides_new(&files->pattern_words[0],
@@ -300,8 +336,12 @@ const struct command command_base = {
 	    "base time 1m..2m against 5m..6m two parts of it. Steps in time do "
 	    "not count then. Of live-bytes and live-allocs, it compares what "
 	    "was in use when each part ended, so that diff shows what grew.\n\n"
+	    "base calls below p99 compares the calls that record --calls "
+	    "observed with those that took longer, per call: diff shows what "
+	    "the slow ones do that the others do not. calls FUNCTION below 20ms "
+	    "names one of several functions and a length.\n\n"
 	    "The base stays when another profile is loaded. base off forgets "
-	    "it; files of these names are ./off, ./label and ./time.",
+	    "it; files of these names are ./off, ./label, ./time and ./calls.",
 	.example = "base forms.folded",
 	.arguments = base_arguments,
 	.run = base_run,

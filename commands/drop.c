@@ -3,7 +3,7 @@
 #include "src/shell/command/view_command.h"
 
 static const struct argument drop_arguments[] = {
-	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO", &arg_selection, 0,
+	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO|calls above LENGTH", &arg_selection, 0,
 	  "functions or patterns that the stacks have, outermost first; or "
 	  "whose they are, or when they were sampled" },
 	ARGUMENTS_END

@@ -18,6 +18,7 @@ command_sources = \
 	commands/timeline.c \
 	commands/leaks.c \
 	commands/waits.c \
+	commands/calls.c \
 	commands/threads.c \
 	commands/processes.c \
 	commands/labels.c \

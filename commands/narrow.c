@@ -3,7 +3,7 @@
 #include "src/shell/command/view_command.h"
 
 static const struct argument narrow_arguments[] = {
-	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO", &arg_selection, 0,
+	{ "PATH|thread GLOB|process GLOB|label KEY=GLOB|time FROM..TO|calls above LENGTH", &arg_selection, 0,
 	  "functions or patterns that the stacks have, outermost first; or "
 	  "whose they are, or when they were sampled" },
 	ARGUMENTS_END
@@ -49,6 +49,13 @@ const struct command command_narrow = {
 	    "the run touches, counted from its start; time 2s.. and time ..5s "
 	    "have one end. timeline shows the slices. Hits without a time are "
 	    "kept by drop alone.\n\n"
+	    "label KEY>=NUMBER and KEY<NUMBER keep the numbers of a label that "
+	    "are in these bounds; with a unit of time, like 20ms, also where the "
+	    "profile has another unit.\n\n"
+	    "calls above 20ms, above p99 or below p50 keep what happened in "
+	    "calls of that length, for a function that record --calls observed; "
+	    "calls FUNCTION above 20ms names one of several. A bound is that of "
+	    "the nearest class of lengths, which steps shows.\n\n"
 	    "A profile of calls without stacks (callgrind, gmon.out) does not "
 	    "say which stacks have a path, so narrow and drop are errors "
 	    "there; group works.\n\n"

@@ -188,6 +188,7 @@ launch(struct record_state *run, const char *resources, struct error *error)
 		.is_random = options->is_random,
 		.is_alone = options->is_alone,
 		.counts_returns = options->counts_returns,
+		.calls = options->calls,
 		.names_node = options->names_node,
 		.names_java = options->names_java,
 		.java_agent = java_agent(run),
@@ -245,10 +246,12 @@ launch_outside(struct record_state *run, struct error *error)
 	};
 	int result;
 
-	if (options->counts_returns || options->is_random)
+	if (options->counts_returns || options->is_random ||
+	    options->calls != NULL)
 		return error_set(error, "%s; %s needs the collector inside",
 		                 inside.text, options->is_random ?
-		                 "--random" : "--returns");
+		                 "--random" : options->calls != NULL ?
+		                 "--calls" : "--returns");
 	if (recording_clear(&run->recording, run->earlier, error) != 0)
 		return -1;
 	run->recording.program = open(run->program, O_RDONLY | O_CLOEXEC);

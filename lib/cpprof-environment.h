@@ -35,6 +35,12 @@
 /* If set, returns of calls are counted in nodes' `returns`. */
 #define CPPROF_ENVIRONMENT_RETURNS "CPPROF_RETURNS"
 
+/*
+ * The functions whose calls are observed: at most CPPROFDATA_CALL_FUNCTIONS_MAX
+ * names, separated by commas.
+ */
+#define CPPROF_ENVIRONMENT_CALLS "CPPROF_CALLS"
+
 /* The maximal size of a process's file in bytes, decimal. */
 #define CPPROF_ENVIRONMENT_MAX_SIZE "CPPROF_MAX_SIZE"
 

@@ -294,7 +294,11 @@ enum cpprofdata_chunk_type {
 
 	CPPROFDATA_BLOCKS = 13,
 
-	CPPROFDATA_PAIRS = 14
+	CPPROFDATA_PAIRS = 14,
+
+	CPPROFDATA_CALL_FUNCTIONS = 15,
+	CPPROFDATA_CALLS = 16,
+	CPPROFDATA_CALL_COUNTS = 17
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
@@ -306,8 +310,9 @@ struct cpprofdata_chunk {
 	uint64_t size;		/* bytes, this header included */
 	uint64_t first;		/* number of its first record */
 	uint32_t record_size;	/* 1, or the size of the records below */
-	uint32_t owner;		/* NODES, SLICES: number of the thread; of
-				   SLICES also ANY_THREAD; else 0 */
+	uint32_t owner;		/* NODES, SLICES, CALLS, CALL_COUNTS: number of
+				   the thread; of SLICES also ANY_THREAD; else
+				   0 */
 	uint64_t count;		/* complete records in it; published last */
 	uint64_t reserved[3];
 };
@@ -550,6 +555,78 @@ struct cpprofdata_pair {
 };
 
 /*
+ * A function whose calls are observed (record --calls).  A call is seen if a
+ * sample of the resource `real` finds the function on the stack; of recursive
+ * ones the outermost.  Its end is exact.  It began after the last sample of its
+ * thread without it and before the first with it, which for a sample of a wait
+ * is when the wait began.
+ */
+struct cpprofdata_call_function {
+	uint32_t name;		/* string, as it was asked for */
+	uint32_t n_places;	/* code ranges of that name found so far */
+	uint64_t interval_ns;	/* from one sample of a thread to the next */
+	uint64_t reserved[6];
+};
+
+#define CPPROFDATA_CALL_FUNCTIONS_MAX 4
+
+/*
+ * Lengths are counted in bins: numbers below 2^CALL_BITS ns by themselves; above,
+ * 2^CALL_BITS bins for each power of two.
+ */
+#define CPPROFDATA_CALL_BITS 6
+#define CPPROFDATA_CALL_BINS ((64 - CPPROFDATA_CALL_BITS + 1) << \
+    CPPROFDATA_CALL_BITS)
+/* Counts of nodes have classes of so many bins: eight for a power of two. */
+#define CPPROFDATA_CALL_CLASS_BITS 3
+
+enum cpprofdata_call_kind {
+	CPPROFDATA_CALL_LENGTHS,	/* ended calls by their most likely
+					   length: from the middle of the time
+					   in which they began to their end */
+	CPPROFDATA_CALL_TAILS,		/* the same calls by the time from the
+					   first sample to their end */
+	CPPROFDATA_CALL_UNFINISHED,	/* bin: why, enum
+					   cpprofdata_call_reason */
+	CPPROFDATA_CALL_N_KINDS
+};
+
+enum cpprofdata_call_reason {
+	CPPROFDATA_CALL_LEFT,		/* not by a return: by a jump or an
+					   exception, or its thread ended */
+	CPPROFDATA_CALL_BEGAN_BEFORE,	/* it may have begun before sampling of
+					   its thread, or in its parent */
+	CPPROFDATA_CALL_NOT_MARKED,	/* its return could not be marked */
+	CPPROFDATA_CALL_N_REASONS
+};
+
+/* How many calls of a function fell into a bin, in one thread's tree. */
+struct cpprofdata_calls {
+	uint32_t function;	/* number */
+	uint16_t kind;
+	uint16_t bin;
+	uint64_t reserved;
+	uint64_t n;
+	uint64_t spread_ns;	/* sum of the lengths of the times in which
+				   they began */
+};
+
+/*
+ * The part of a node's counts of one resource that belongs to calls of one
+ * class: for each function the class of its call, bin >> CALL_CLASS_BITS, plus
+ * 1; CALL_NO_LENGTH for a call that is not finished; 0 outside of its calls.
+ * Counts that are in no record belong to no call.
+ */
+struct cpprofdata_call_count {
+	uint32_t node;		/* of the chunk's thread */
+	uint32_t resource;
+	uint16_t classes[CPPROFDATA_CALL_FUNCTIONS_MAX];
+	struct cpprofdata_count count;
+};
+
+#define CPPROFDATA_CALL_NO_LENGTH UINT16_MAX
+
+/*
  * Reserved: counts of a node in one of the groups into which the members of a
  * sum were divided.
  */
@@ -574,6 +651,9 @@ _Static_assert(sizeof(struct cpprofdata_slice) == 24, "slice size");
 _Static_assert(sizeof(struct cpprofdata_function) == 64, "function size");
 _Static_assert(sizeof(struct cpprofdata_block) == 32, "block size");
 _Static_assert(sizeof(struct cpprofdata_pair) == 24, "pair size");
+_Static_assert(sizeof(struct cpprofdata_call_function) == 64, "call size");
+_Static_assert(sizeof(struct cpprofdata_calls) == 32, "call size");
+_Static_assert(sizeof(struct cpprofdata_call_count) == 32, "call size");
 _Static_assert(sizeof(struct cpprofdata_column) == 24, "column size");
 
 #endif

@@ -78,6 +78,7 @@ libcpprof_la_SOURCES = \
 	lib/java/java.h lib/java/java-frames.c lib/java/java-frames.h \
 	lib/python/python-layout.c lib/python/python.c lib/python/python.h \
 	\
+	lib/store/call-counts.c \
 	lib/store/datafile.h \
 	lib/store/functions.c \
 	lib/store/insert.c lib/store/kernel-modules.c \
@@ -92,6 +93,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
+	lib/run/call-functions.c lib/run/calls.c \
 	lib/run/inside.c lib/run/offer.c lib/run/output.c lib/run/parallel.c \
 	lib/run/progress.c \
 	lib/run/sample.h \
@@ -190,6 +192,16 @@ tests_programs_locks_LDADD = -lpthread
 tests_programs_locks_own_SOURCES = tests/programs/locks-own.c
 tests_programs_locks_own_CFLAGS = $(shape_flags)
 tests_programs_locks_own_LDADD = -lpthread
+
+# Lengths of calls.
+EXTRA_DIST += tests/calls.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/calls
+TESTS += tests/calls.py
+endif
+tests_programs_calls_SOURCES = tests/programs/calls.cc
+tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls
+tests_programs_calls_LDADD = -lm -lpthread
 
 # Many short processes, and programs that are not sampled.
 EXTRA_DIST += tests/brief.py tests/together.py

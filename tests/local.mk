@@ -63,6 +63,7 @@ unit_tests = $(format_tests) \
 	tests/test-arguments \
 	tests/test-base \
 	tests/test-call-flow \
+	tests/test-call-lengths \
 	tests/test-change \
 	tests/test-outliers \
 	tests/test-commands \
@@ -144,6 +145,11 @@ tests_test_outliers_LDFLAGS = $(failing_memory)
 tests_test_distributions_SOURCES = tests/test-distributions.c
 tests_test_distributions_CFLAGS = $(unit_cflags)
 tests_test_distributions_LDADD = $(unit_libs)
+
+tests_test_call_lengths_SOURCES = tests/test-call-lengths.c \
+	tests/random-numbers.h
+tests_test_call_lengths_CFLAGS = $(unit_cflags)
+tests_test_call_lengths_LDADD = $(unit_libs)
 
 tests_test_estimate_SOURCES = tests/test-estimate.c tests/random-numbers.h
 tests_test_estimate_CFLAGS = $(unit_cflags)
@@ -295,6 +301,7 @@ EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \
+	tests/golden/slow-calls.cmd tests/golden/slow-calls.out \
 	tests/golden/compare.cmd tests/golden/compare.out \
 	tests/golden/flame.cmd tests/golden/flame.out \
 	tests/golden/formats.cmd tests/golden/formats.out \
@@ -405,6 +412,7 @@ EXTRA_DIST += \
 EXTRA_DIST += \
 	tests/data/live/server.c tests/data/live/server.cpprofdata.gz \
 	tests/data/locks/server.c tests/data/locks/server.cpprofdata.gz \
+	tests/data/calls/planted.cpprofdata.gz \
 	tests/data/node/busy.cpuprofile.gz tests/data/node/busy.js \
 	tests/data/go/cpu.pb.gz tests/data/go/cpu.samples.top-cum.txt \
 	tests/data/go/cpu.top-cum.txt tests/data/go/heap.pb.gz \

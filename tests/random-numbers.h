@@ -20,7 +20,7 @@ uniform(void)
 }
 
 /* By products of uniforms, 20 events at a time. */
-static uint64_t
+static inline uint64_t
 poisson(double mean)
 {
 	uint64_t n = 0;

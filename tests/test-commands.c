@@ -276,21 +276,26 @@ can_run_here(const struct command *command)
 /*
  * The examples of commands for lines need a profile that has some, that of
  * timeline one with times, that of leaks one of memory in use, that of waits one
- * of locks.
+ * of locks, that of calls one of calls.
  */
 static void
 load_for(struct session *session, const struct command *command)
 {
-	bool needs_lines = strcmp(command->name, "list") == 0;
-	bool needs_times = strcmp(command->name, "timeline") == 0;
-	bool needs_levels = strcmp(command->name, "leaks") == 0;
-	bool needs_pairs = strcmp(command->name, "waits") == 0;
-	const char *file = needs_pairs ?
-	    "../tests/data/locks/server.cpprofdata.gz" : needs_levels ? "../tests/data/live/server.cpprofdata.gz" :
-	    needs_lines ? "sites.pb.gz" : needs_times ?
-	    "../tests/data/perf/rec.script" : "forms.folded";
+	static const struct {
+		const char *command, *file;
+	} needs[] = {
+		{ "list", "sites.pb.gz" },
+		{ "timeline", "../tests/data/perf/rec.script" },
+		{ "leaks", "../tests/data/live/server.cpprofdata.gz" },
+		{ "waits", "../tests/data/locks/server.cpprofdata.gz" },
+		{ "calls", "../tests/data/calls/planted.cpprofdata.gz" },
+	};
+	const char *file = "forms.folded";
 	struct error error = { 0 };
 
+	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+		if (strcmp(command->name, needs[i].command) == 0)
+			file = needs[i].file;
 	if (strcmp(session->files[0], file) != 0)
 		assert_int_equal(session_load(session, &file, 1, &error), 0);
 }

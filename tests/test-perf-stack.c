@@ -77,15 +77,6 @@ tree_child(struct tree *tree, const struct node *parent,
 }
 
 void
-tree_count(struct tree *tree, const struct node *node, unsigned resource,
-    uint64_t hits, uint64_t now_ns)
-{
-	(void)tree, (void)resource, (void)now_ns;
-	paths[node->number].hits += hits;
-	paths[node->number].samples++;
-}
-
-void
 datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
     uint64_t hits)
 {
@@ -168,13 +159,22 @@ begin(void **state)
 	return 0;
 }
 
+static void
+count_at_path(struct thread *of, unsigned column, const struct node *node,
+    uint64_t hits, uint64_t now_ns)
+{
+	(void)of, (void)column, (void)now_ns;
+	paths[node->number].hits += hits;
+	paths[node->number].samples++;
+}
+
 /* Counts hits at the leaf, which is path 0. */
 static void
 count(uint64_t hits)
 {
 	const struct node leaf = { .number = 0 };
 
-	perf_stack_count(&thread, 0, 0, &leaf, hits, 0, &context);
+	perf_stack_count(&thread, 0, &leaf, hits, 0, &context, count_at_path);
 }
 
 static uint64_t

@@ -132,7 +132,8 @@ select_hits(const struct profile *profile, enum section_kind kind,
 	struct error error = { 0 };
 	struct pattern *pattern = text == NULL ? NULL :
 	    pattern_new(text, &error);
-	const struct section_selector selector = { kind, key, pattern };
+	const struct section_selector selector = { .kind = kind, .key = key,
+		.pattern = pattern };
 	bool *selected = malloc(profile->n_sections + 1);
 	uint32_t *row = malloc(profile->tree->n_nodes * sizeof *row), n;
 
@@ -229,7 +230,7 @@ report(const struct profile *profile, enum section_kind kind, const char *key,
 {
 	static struct error error;
 	struct pattern *pattern;
-	struct section_selector selector = { kind, key, NULL };
+	struct section_selector selector = { .kind = kind, .key = key };
 
 	error = (struct error){ 0 };
 	selector.pattern = pattern = pattern_new(text, &error);

@@ -35,6 +35,12 @@ struct process_facts {
 					   none are kept */
 	bool counts_returns;		/* wanted, and later: active */
 	bool wants_kernel;		/* frames of the kernel */
+	/*
+	 * The functions whose calls are observed: one after another, each with
+	 * NUL.
+	 */
+	const char *call_functions;
+	unsigned n_call_functions;
 	uintptr_t own_start, own_end;	/* of the file */
 	const char *directory;
 	const char *output;		/* directory of the files */

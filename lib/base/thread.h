@@ -23,6 +23,7 @@ struct thread {
 	struct thread_meters *meters;	/* lib/sources/sources.h */
 	struct thread_run *run;		/* lib/run/sample.h */
 	struct thread_waits *waits;	/* lib/run/sample.h */
+	struct thread_calls *calls;	/* lib/run/sample.h; NULL: none yet */
 	struct thread *next;		/* list of all states ever created */
 	const void *routine;		/* its start routine; NULL: not known */
 	uint32_t tid;

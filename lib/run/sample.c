@@ -122,23 +122,38 @@ sample_is_latency(struct thread *thread, uint32_t columns)
 	    parallel_keeps(thread);
 }
 
-/* See count_pending.  also: a column that gets the same hits, + 1; 0: none. */
-static void
-count_column(struct thread *thread, unsigned column, unsigned also,
-    const struct node *leaf, uint64_t hits, uint64_t now_ns,
-    const void *context)
+/* If the sample counts as latency, its CPU time has the same hits of that. */
+static unsigned
+column_beside(const struct thread *thread, unsigned column)
 {
-	if (leaf != NULL && context != NULL) {
-		perf_stack_count(thread, column, also, leaf, hits, now_ns,
-		    context);
-		return;
-	}
-	if (leaf != NULL)
-		tree_count(&thread->file->tree, leaf, column, hits, now_ns);
-	else
-		datafile_count_lost(CPPROFDATA_LOST_FULL, column, hits);
-	if (also != 0)
-		count_column(thread, also - 1, 0, leaf, hits, now_ns, NULL);
+	return thread->run->is_latency &&
+	    column + 1 == resources.place[RESOURCE_CPU] ?
+	    resources.place[RESOURCE_LATENCY] - 1u : column;
+}
+
+/* Counts hits of the sample at a node, and in the calls that it is in. */
+static void
+count_at_node(struct thread *thread, unsigned column, const struct node *node,
+    uint64_t hits, uint64_t now_ns)
+{
+	const unsigned beside = column_beside(thread, column);
+
+	tree_count(&thread->file->tree, node, column, hits, now_ns);
+	if (thread->calls != NULL)
+		calls_count(thread, node, column, hits);
+	if (beside != column)
+		count_at_node(thread, beside, node, hits, now_ns);
+}
+
+/* The same, if there is no room for a node. */
+static void
+count_as_lost(struct thread *thread, unsigned column, uint64_t hits)
+{
+	const unsigned beside = column_beside(thread, column);
+
+	datafile_count_lost(CPPROFDATA_LOST_FULL, column, hits);
+	if (beside != column)
+		count_as_lost(thread, beside, hits);
 }
 
 /*
@@ -155,17 +170,20 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 	*hits = 0;
 	for (column = 0; column < resources.n; column++) {
 		struct account *account = &thread->meters->accounts[column];
-		const bool is_latency = thread->run->is_latency &&
-		    column + 1 == resources.place[RESOURCE_CPU];
 
 		if ((columns >> column & 1) == 0 || account->pending == 0)
 			continue;
-		count_column(thread, column, is_latency ?
-		    resources.place[RESOURCE_LATENCY] : 0, leaf,
-		    account->pending, now_ns, context);
+		if (leaf == NULL)
+			count_as_lost(thread, column, account->pending);
+		else if (context == NULL)
+			count_at_node(thread, column, leaf, account->pending,
+			    now_ns);
+		else
+			perf_stack_count(thread, column, leaf,
+			    account->pending, now_ns, context, count_at_node);
 		*hits += account->pending;
 		/* What is lost is lost in both columns. */
-		if (is_latency && leaf == NULL)
+		if (leaf == NULL && column_beside(thread, column) != column)
 			*hits += account->pending;
 		account->pending = 0;
 	}
@@ -228,6 +246,37 @@ sample_enter_partial(struct thread *thread, const void *function,
 	    result;
 }
 
+/*
+ * What the sample says of calls.  One that ends a wait has the stack since the
+ * wait began, and one of a thread that had to wait for a processor since then.
+ * Boundaries of `real` are at equal distances in time that passes within waits.
+ */
+static void
+sample_see_calls(struct thread *thread, const struct sample_request *request,
+    uint64_t now_ns)
+{
+	const unsigned column = resources.place[RESOURCE_REAL] - 1u;
+	const struct account *account = &thread->meters->accounts[column];
+	const bool is_observed = resource_is_wanted(RESOURCE_REAL) &&
+	    (request->columns >> column & 1) != 0 && account->pending > 0;
+	const bool waits = is_observed && request->function != NULL &&
+	    (thread->waits->columns >> column & 1) != 0;
+	uint64_t since_ns = now_ns, boundary_ns = now_ns, back_ns;
+
+	if (is_observed && request->function == NULL &&
+	    thread->meters->off_here_ns < now_ns)
+		since_ns = now_ns - thread->meters->off_here_ns;
+	if (waits && thread->waits->since_ns < now_ns) {
+		since_ns = boundary_ns = thread->waits->since_ns;
+		back_ns = (account->pending * account->meter.interval -
+		    account->meter.left) * 1000;
+		if (account->pending * account->meter.interval >
+		    account->meter.left && back_ns < now_ns - since_ns)
+			boundary_ns = now_ns - back_ns;
+	}
+	calls_see(thread, is_observed, since_ns, boundary_ns, now_ns);
+}
+
 /* Counts a sample whose stack is not whole, and notes what changes slowly. */
 static void
 sample_note_stack(struct thread *thread, uint64_t hits)
@@ -267,6 +316,8 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != STORE_OK)
 		return result;
+	if (process.n_call_functions > 0)
+		sample_see_calls(thread, request, start_ns);
 	count_pending(thread, request->columns, &leaf, start_ns, context,
 	    &hits);
 	unsampled_note_sample(thread, request->columns, &leaf);
@@ -386,6 +437,8 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	run->rest_ns = sample_least(REST_MAX_NS, REST *
 	    sample_least(cost, most));
 	run->rest_until_ns = now + run->rest_ns;
+	if (thread->calls != NULL)
+		calls_resume(thread, (uint64_t)(now - start));
 	thread->is_sampling = false;
 }
 

@@ -162,6 +162,74 @@ bool parallel_keeps(struct thread *self);
 
 extern const struct resource_source source_latency;
 
+/* ---- calls.c ---- */
+
+/*
+ * How long calls of some functions took, and what happened in them.
+ *
+ * A sample of time that finds such a function on the stack marks its outermost
+ * call (trampoline_mark_call), so that its end is exact.  The call's hits are
+ * kept until then, when they are counted under its length.  A thread has at most
+ * one open call of each function.
+ *
+ * All functions: async-signal-safe, on the thread, in a handler or with a guard,
+ * unless stated otherwise.
+ */
+
+/*
+ * A sample of the stack in the unwinder: ends and begins calls.  If
+ * is_observed, it is a sample of time that begins to observe a call;
+ * since_ns: the thread has had that stack since then.  Otherwise it only
+ * shows that calls go on or have ended.
+ */
+void calls_see(struct thread *thread, bool is_observed, uint64_t since_ns,
+    uint64_t boundary_ns, uint64_t now_ns);
+
+/* The sample is over and has taken that time. */
+void calls_resume(struct thread *thread, uint64_t taken_ns);
+
+/* Hits of the sample are counted at that node. */
+void calls_count(struct thread *thread, const struct node *leaf,
+    unsigned column, uint64_t hits);
+
+/* Whether open calls refer to nodes of the thread's tree. */
+bool calls_refer(const struct thread *thread);
+
+/* Whether a call has returned and waits to be counted.  Also without a guard. */
+bool calls_have_returned(const struct thread *thread);
+
+/* Counts the calls that have returned; with `all`, the others as unfinished. */
+void calls_end(struct thread *thread, bool all);
+
+/* In a forked child: the thread has no open calls. */
+void calls_forked(struct thread *thread);
+
+/* ---- call-functions.c ---- */
+
+/*
+ * Where the functions are whose calls are observed: finds their symbols in the
+ * files of the modules that samples have found, once for each.
+ *
+ * A name is that of a symbol, also with a compiler's suffix, like that of the
+ * part that is rarely executed ("name.cold"); or a C++ or Rust name without
+ * parameters, "space::type::name", which stands for all overloads.
+ */
+
+/*
+ * Looks in modules that are new, unless another thread does, and adds the
+ * functions to the file.  Returns a number that changes with what is known.
+ */
+size_t call_functions_refresh(void);
+
+/* From one sample of a thread's time to the next. */
+uint64_t call_functions_interval_ns(void);
+
+/*
+ * The number of the function that has the code at an offset of a module, or
+ * CPPROFDATA_CALL_FUNCTIONS_MAX.
+ */
+unsigned call_functions_find(uint32_t module, uint64_t offset);
+
 /* ---- sample.c ---- */
 
 /*

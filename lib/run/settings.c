@@ -17,10 +17,12 @@
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/cpprof-environment.h"
+#include "lib/cpprofdata.h"
 #include "lib/sources/resource.h"
 
 #define MAX_ARGUMENTS_SIZE 32768	/* longer command lines are truncated */
 #define MAX_VARIABLES 32
+#define MAX_CALLS_SIZE 4096
 #define SLICE_NS 15625000		/* 1/64 s */
 
 static bool
@@ -49,6 +51,28 @@ settings_variable(char **environment, const char *name)
  */
 static char texts[2 * PATH_MAX + MAX_ARGUMENTS_SIZE + PATH_MAX]
     BIG_FROM_START;
+
+/* The functions whose calls are observed. */
+static char call_functions[MAX_CALLS_SIZE] BIG_TABLE;
+
+/* Their names, separated by commas. */
+static void
+settings_read_calls(const char *names)
+{
+	size_t size = 0;
+
+	process.call_functions = call_functions;
+	while (*names != '\0' && size + 1 < MAX_CALLS_SIZE &&
+	    process.n_call_functions < CPPROFDATA_CALL_FUNCTIONS_MAX) {
+		while (*names != '\0' && *names != ',' &&
+		    size + 1 < MAX_CALLS_SIZE)
+			call_functions[size++] = *names++;
+		call_functions[size++] = '\0';
+		process.n_call_functions++;
+		if (*names == ',')
+			names++;
+	}
+}
 
 static void
 add_argument(const char *word, size_t size)
@@ -194,6 +218,9 @@ settings_read_all(char **environment, char **words, const char *output,
 	}
 	process.counts_returns = settings_variable(environment,
 	    CPPROF_ENVIRONMENT_RETURNS) != NULL;
+	text = settings_variable(environment, CPPROF_ENVIRONMENT_CALLS);
+	if (text != NULL)
+		settings_read_calls(text);
 	process.wants_kernel = settings_variable(environment,
 	    CPPROF_ENVIRONMENT_KERNEL) != NULL;
 	settings_read_times(settings_variable(environment,

@@ -132,6 +132,8 @@ end_sampling(struct thread *thread)
 	resources_stop(thread);
 	parts->end_calls(thread);
 	sample_take_last(thread);
+	if (thread->calls != NULL)
+		calls_end(thread, true);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);

@@ -250,6 +250,8 @@ threads_forked(void)
 			trampoline_forget(unwinder);
 		else if (unwinder->trampoline.cfa != 0)
 			trampoline_withdraw(unwinder);
+		if (thread->calls != NULL)
+			calls_forked(thread);
 		perf_forked(thread);
 		threads_forget_samples(thread);
 		if (thread == thread_self) {

@@ -19,6 +19,7 @@
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/store/tree.h"
+#include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwinder.h"
 
 #define N_SETS 16		/* of sites; a power of two */
@@ -100,7 +101,10 @@ find_site(struct thread *thread, uintptr_t frame, const void *function)
 
 			memcpy(&word, (const void *)site->words[i].at,
 			    sizeof word);
-			if (word != site->words[i].value)
+			if (word != site->words[i].value &&
+			    (!trampoline_is_stub(word) ||
+			    trampoline_true_return(site->words[i].at + 8) !=
+			    site->words[i].value))
 				break;
 		}
 		if (i == site->n_words)
@@ -152,7 +156,7 @@ waits_add_words(struct site *site, const struct unwinder *unwinder,
 		 * compared.
 		 */
 		memcpy(&word, (const void *)at, sizeof word);
-		if (word != ra)
+		if (word != ra && !trampoline_is_call(unwinder, at + 8))
 			return false;
 		if (frames[i].fp_slot != 0 && needs_fp && !waits_add_word(site,
 		    readable, frames[i].fp_slot, caller->fp))
@@ -268,6 +272,19 @@ find_anew(struct thread *thread, uintptr_t frame, const void *function,
 	return process_clock(CLOCK_MONOTONIC);
 }
 
+/* Counts calls that have returned: the thread may wait for a long time. */
+static __attribute__((noinline)) void
+waits_end_calls(struct thread *thread)
+{
+	struct sample_guard guard;
+
+	if (thread->held_off > 0 || thread->is_sampling ||
+	    !sampling_is_own_process() || !sample_guard_begin(thread, &guard))
+		return;
+	calls_end(thread, false);
+	sample_guard_end(thread, &guard);
+}
+
 uint64_t
 waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
     uint64_t now_ns, struct node *node)
@@ -277,6 +294,8 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
 	*node = TREE_ROOT;
 	if (!sampling_check_process())
 		return now_ns;
+	if (thread->calls != NULL && calls_have_returned(thread))
+		waits_end_calls(thread);
 	if (thread->waits->sites != NULL)
 		site = find_site(thread, frame, function);
 	/* Without time for a walk, only the function below is entered. */

@@ -186,20 +186,11 @@ perf_stack_insert(struct thread *thread, const struct account *account,
 	return true;
 }
 
-static void
-perf_stack_add(struct thread *thread, unsigned column, unsigned also,
-    const struct node *node, uint64_t hits, uint64_t now_ns)
-{
-	tree_count(&thread->file->tree, node, column, hits, now_ns);
-	if (also != 0)
-		tree_count(&thread->file->tree, node, also - 1, hits, now_ns);
-}
-
 /* Periods that have ended at once have equal parts of the hits. */
 void
-perf_stack_count(struct thread *thread, unsigned column, unsigned also,
+perf_stack_count(struct thread *thread, unsigned column,
     const struct node *leaf, uint64_t hits, uint64_t now_ns,
-    const void *context)
+    const void *context, count_at *count)
 {
 	struct account *account = &thread->meters->accounts[column];
 	struct perf_records records = { .n = 0 };
@@ -213,7 +204,7 @@ perf_stack_count(struct thread *thread, unsigned column, unsigned also,
 		if (account->view == PERF_SEES_STACKS)
 			datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1,
 			    hits);
-		perf_stack_add(thread, column, also, leaf, hits, now_ns);
+		count(thread, column, leaf, hits, now_ns);
 		return;
 	}
 	for (i = 0; i < records.n; i++) {
@@ -227,6 +218,6 @@ perf_stack_count(struct thread *thread, unsigned column, unsigned also,
 		    records.behind[i], &node))
 			datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1,
 			    part);
-		perf_stack_add(thread, column, also, &node, part, now_ns);
+		count(thread, column, &node, part, now_ns);
 	}
 }

@@ -306,14 +306,18 @@ struct account;
 void perf_stack_map(struct account *account);
 void perf_stack_unmap(struct account *account);
 
+/* Counts hits of a column at a node of the thread's tree. */
+typedef void count_at(struct thread *thread, unsigned column,
+    const struct node *node, uint64_t hits, uint64_t now_ns);
+
 /*
- * Counts the hits of a column in the tree: those of periods that have ended in
- * the kernel below `leaf`, the node of the context's pc, and all others there.
- * `also`: another column that gets the same hits, + 1; 0: none.
+ * Calls `count` with the hits of a column: those of periods that have ended in
+ * the kernel are at nodes below `leaf`, the node of the context's pc, and all
+ * others there.
  */
-void perf_stack_count(struct thread *thread, unsigned column, unsigned also,
+void perf_stack_count(struct thread *thread, unsigned column,
     const struct node *leaf, uint64_t hits, uint64_t now_ns,
-    const void *context);
+    const void *context, count_at *count);
 
 /* ---- perf-clock.c ---- */
 
@@ -669,6 +673,8 @@ struct thread_meters {
 	int64_t uncounted_ns;	/* CPU time: timer.c */
 	int64_t noted_ns;	/* its part of carryover->living_ns */
 	int64_t unsampled_ns;	/* real time: lib/wrap/wrapped.c */
+	uint64_t off_here_ns;	/* real time: at the last tick the thread lost
+				   its processor for so long */
 	bool awaits_found;	/* a tick's real time is in no sample yet */
 	uint32_t n_found;	/* samples of such ticks */
 	struct node found, last_found;	/* nodes of the first and the last */

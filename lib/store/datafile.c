@@ -27,7 +27,7 @@
 #define FIRST_SIZE (6 * (size_t)CPPROFDATA_PAGE)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* calls of process_pause */
-#define N_TYPES (CPPROFDATA_PAIRS + 1)
+#define N_TYPES (CPPROFDATA_CALL_COUNTS + 1)
 #define TITLE_SIZE 128
 #define CPU_NOTE_NS 4000000		/* least time between two notes of the
 					   CPU time, */

@@ -398,6 +398,20 @@ modules_find_kernel(struct recent_modules *cache, uint64_t address,
 	return STORE_OK;
 }
 
+size_t
+modules_count(void)
+{
+	return atomic_load_explicit(&n_entries, memory_order_acquire);
+}
+
+const char *
+modules_file(size_t i, uint32_t *number)
+{
+	*number = entries[i].number;
+	return entries[i].record->flags & CPPROFDATA_MODULE_MAIN ?
+	    "/proc/self/exe" : entries[i].path;
+}
+
 uint64_t
 modules_epoch(void)
 {

@@ -76,6 +76,13 @@ uint64_t modules_epoch(void);
 void modules_unloaded(void);
 
 /*
+ * How many modules have records; the number and the file of the i-th.  A module
+ * keeps both.  Async-signal-safe.
+ */
+size_t modules_count(void);
+const char *modules_file(size_t i, uint32_t *number);
+
+/*
  * Invalidates a cache in a forked child, since its numbers belong to the
  * parent's file.  Async-signal-safe.
  */

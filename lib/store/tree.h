@@ -222,6 +222,41 @@ slices_prefetch(const struct slices *slices)
 /* A measure of their memory that changes whenever it grows. */
 size_t slices_memory(const struct slices *slices);
 
+/* ---- call-counts.c ---- */
+
+/*
+ * Counts in the file by a key of 16 bytes: how many calls were seen, by their
+ * lengths, and which hits belong to calls (struct cpprofdata_calls and struct
+ * cpprofdata_call_count, which begin with their keys and end with two numbers).
+ *
+ * All functions: async-signal-safe, on the tree's thread.
+ */
+union call_key {
+	struct {
+		uint32_t function;
+		uint16_t kind, bin;
+		uint64_t reserved;
+	} calls;
+	struct {
+		uint32_t node, resource;
+		uint16_t classes[CPPROFDATA_CALL_FUNCTIONS_MAX];
+	} counts;
+	uint64_t words[2];
+};
+
+struct call_counts {
+	struct call_chunk *chunk;	/* the one being filled */
+	struct call_slot *slots;
+	size_t n_slots, n_used;		/* a power of two */
+};
+
+/*
+ * Adds to the two numbers of a key, of records of that type.  False if there is
+ * no room or the file is busy.
+ */
+bool call_counts_add(struct call_counts *counts, enum cpprofdata_chunk_type type,
+    uint32_t owner, const union call_key *key, uint64_t one, uint64_t other);
+
 /* ---- tree.c ---- */
 
 /* A node's twin: what the collector needs of the record. */
@@ -279,6 +314,7 @@ struct tree {
 	size_t n_slots;		/* a power of two */
 	size_t n_used;		/* slots in use */
 	struct slices slices;
+	struct call_counts calls, call_counts;
 };
 
 /* What distinguishes a node from its siblings. */

@@ -24,6 +24,9 @@
 
 #include "lib/unwind/trampoline.h"
 
+#include <sys/syscall.h>
+#include <time.h>
+
 #include "lib/base/arch.h"
 #include "lib/base/attributes.h"
 #include "lib/base/sampling.h"
@@ -49,6 +52,8 @@
 struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES] BIG_TABLE;
 
 static enum trampoline_use wanted_use;
+static bool can_mark;
+static bool knows_calls = true;	/* their ends */
 static __thread struct unwinder *attached;
 
 static inline struct trampoline_entry *
@@ -77,6 +82,7 @@ trampoline_begin(enum trampoline_use use)
 {
 	if (traits_forbid_trampoline() || arch_has_shadow_stack())
 		use = TRAMPOLINE_NEVER;
+	can_mark = use != TRAMPOLINE_NEVER;
 	wanted_use = use;
 	return use != TRAMPOLINE_NEVER;
 }
@@ -121,6 +127,19 @@ trampoline_enter(struct unwinder *unwinder, uint64_t cfa, uint64_t true_return)
 	return ok;
 }
 
+/* The call whose mark is in that slot; NULL: none. */
+static inline struct call_mark * IN_STUB
+call_mark_at(struct unwinder *unwinder, uint64_t cfa)
+{
+	unsigned i;
+
+	for (i = 0; i < UNWIND_CALLS; i++)
+		if (unwinder->calls[i].state == CALL_MARKED &&
+		    unwinder->calls[i].cfa == cfa)
+			return &unwinder->calls[i];
+	return NULL;
+}
+
 /*
  * Marks the return address of frame `index`.  Only if the frame has made a
  * call, its return address is known from unwind tables and confirmed by the
@@ -138,8 +157,15 @@ set_mark(struct unwinder *unwinder, size_t index)
 	if ((frame->flags & (FRAME_IN_CALL | FRAME_EXACT)) != FRAME_IN_CALL ||
 	    (caller->flags & (FRAME_HAS_TABLE | FRAME_EXACT)) !=
 	    FRAME_HAS_TABLE ||
-	    !readable_own(&unwinder->readable, cfa - 8) ||
-	    *slot != caller->address + 1 || arch_has_shadow_stack() ||
+	    !readable_own(&unwinder->readable, cfa - 8))
+		return false;
+	if (call_mark_at(unwinder, cfa) != NULL &&
+	    trampoline_is_stub(*slot)) {
+		mark->index = index;
+		mark->cfa = cfa;
+		return true;
+	}
+	if (*slot != caller->address + 1 || arch_has_shadow_stack() ||
 	    !trampoline_enter(unwinder, cfa, caller->address + 1))
 		return false;
 	mark->index = index;
@@ -197,6 +223,33 @@ move_mark(struct unwinder *unwinder)
 		set_mark_from(unwinder, index - stride);
 }
 
+/* The clock's time, by a system call, which needs no stack to speak of. */
+static inline uint64_t IN_STUB
+ask_clock(void)
+{
+	struct timespec now = { 0, 0 };
+
+	arch_system_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The frame with that slot has been left: by a return, or by an exception. */
+static inline void IN_STUB
+end_call(struct unwinder *unwinder, uint64_t cfa, enum call_mark_state how)
+{
+	struct call_mark *call = call_mark_at(unwinder, cfa);
+
+	if (call == NULL)
+		return;
+	/* In a child of a raw fork, it is the parent's. */
+	if (!knows_calls || sampling_same_process == 0) {
+		call->state = CALL_UNKNOWN;
+		return;
+	}
+	call->end_ns = ask_clock();
+	call->state = how;
+}
+
 void trampoline_hit(uint64_t cfa);
 void trampoline_landed(uint64_t cfa);
 
@@ -215,6 +268,8 @@ trampoline_hit(uint64_t cfa)
 	*(volatile uint64_t *)trampoline_slot_of(cfa) = entry->true_return;
 	if (unwinder != NULL && unwinder->trampoline.cfa == cfa)
 		move_mark(unwinder);
+	if (unwinder != NULL)
+		end_call(unwinder, cfa, CALL_RETURNED);
 	entry->state = TRAMPOLINE_FIRED;
 }
 
@@ -231,23 +286,44 @@ trampoline_landed(uint64_t cfa)
 		unwinder->trampoline.cfa = 0;
 		unwinder->trampoline.index = 0;
 	}
+	if (unwinder != NULL)
+		end_call(unwinder, cfa, CALL_ABANDONED);
+}
+
+void
+trampoline_forget_calls(struct unwinder *unwinder)
+{
+	unsigned i;
+
+	/* Leave untouched memory alone. */
+	for (i = 0; i < UNWIND_CALLS; i++)
+		if (unwinder->calls[i].state != CALL_UNMARKED)
+			unwinder->calls[i].state = CALL_UNMARKED;
 }
 
 void
 trampoline_forget(struct unwinder *unwinder)
 {
+	trampoline_forget_calls(unwinder);
 	unwinder->trampoline.cfa = 0;
 	unwinder->trampoline.index = 0;
 	unwinder->trampoline.generation++;
 }
 
-/* Stores the true return address in a slot if it still holds the stub's. */
+/*
+ * Stores the true return address in a slot if it still holds the stub's, and
+ * neither kind of mark needs it.
+ */
 static void
-trampoline_restore(uint64_t cfa, enum trampoline_state state)
+trampoline_restore(struct unwinder *unwinder, uint64_t cfa,
+    enum trampoline_state state)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
 	volatile uint64_t *slot = trampoline_slot_of(cfa);
 
+	if (unwinder->trampoline.cfa == cfa ||
+	    call_mark_at(unwinder, cfa) != NULL)
+		return;
 	if (trampoline_is_stub(*slot)) {
 		*slot = entry->true_return;
 		entry->state = (uint16_t)state;
@@ -264,22 +340,114 @@ trampoline_withdraw(struct unwinder *unwinder)
 	unwinder->trampoline.cfa = 0;
 	unwinder->trampoline.index = 0;
 	if (cfa != 0)
-		trampoline_restore(cfa, TRAMPOLINE_RESTORED);
+		trampoline_restore(unwinder, cfa, TRAMPOLINE_RESTORED);
+}
+
+bool
+trampoline_is_call(const struct unwinder *unwinder, uint64_t cfa)
+{
+	unsigned i;
+
+	for (i = 0; i < UNWIND_CALLS; i++)
+		if (unwinder->calls[i].state == CALL_MARKED &&
+		    unwinder->calls[i].cfa == cfa)
+			return trampoline_is_stub(*trampoline_slot_of(cfa));
+	return false;
+}
+
+void
+trampoline_unmark_call(struct unwinder *unwinder, unsigned which)
+{
+	struct call_mark *call = &unwinder->calls[which];
+	const bool was_marked = call->state == CALL_MARKED;
+
+	call->state = CALL_UNMARKED;
+	if (was_marked)
+		trampoline_restore(unwinder, call->cfa, TRAMPOLINE_RESTORED);
+}
+
+void
+trampoline_withdraw_calls(struct unwinder *unwinder)
+{
+	unsigned i;
+
+	for (i = 0; i < UNWIND_CALLS; i++)
+		if (unwinder->calls[i].state == CALL_MARKED) {
+			trampoline_unmark_call(unwinder, i);
+			unwinder->calls[i].state = CALL_UNKNOWN;
+		}
+}
+
+void
+trampoline_end_calls(void)
+{
+	knows_calls = false;
+}
+
+bool
+trampoline_mark_call(struct unwinder *unwinder, unsigned which, size_t index)
+{
+	const struct walked_frame *frame = &unwinder->stack.frames[index];
+	const struct walked_frame *caller = frame - 1;
+	struct call_mark *call = &unwinder->calls[which];
+	volatile uint64_t *slot;
+	bool is_shared;
+
+	/*
+	 * Unlike the other marks, also in the innermost frame: who asks for this
+	 * call accepts that a function that reads its own return address may
+	 * get the stub's.
+	 */
+	if (!can_mark || unwinder != attached || index == 0 || !knows_calls ||
+	    (frame->flags & FRAME_IN_CALL) == 0 ||
+	    (caller->flags & (FRAME_HAS_TABLE | FRAME_EXACT)) !=
+	    FRAME_HAS_TABLE ||
+	    !readable_own(&unwinder->readable, caller->sp - 8) ||
+	    traits_forbid_trampoline() || arch_has_shadow_stack())
+		return false;
+	slot = trampoline_slot_of(caller->sp);
+	is_shared = (unwinder->trampoline.cfa == caller->sp ||
+	    call_mark_at(unwinder, caller->sp) != NULL) &&
+	    trampoline_is_stub(*slot);
+	if (!is_shared && (*slot != caller->address + 1 ||
+	    !trampoline_enter(unwinder, caller->sp, caller->address + 1)))
+		return false;
+	call->cfa = caller->sp;
+	call->end_ns = 0;
+	call->state = CALL_MARKED;
+	*slot = (uint64_t)(uintptr_t)trampoline_stub;
+	return true;
+}
+
+bool
+trampoline_is_marked(const struct unwinder *unwinder, unsigned which,
+    size_t index)
+{
+	const struct call_mark *call = &unwinder->calls[which];
+
+	return call->state == CALL_MARKED && index > 0 &&
+	    unwinder->stack.frames[index - 1].sp == call->cfa &&
+	    readable_own(&unwinder->readable, call->cfa - 8) &&
+	    trampoline_is_stub(*trampoline_slot_of(call->cfa));
 }
 
 void
 trampoline_attach(struct unwinder *unwinder)
 {
-	if (attached != NULL)
+	if (attached != NULL) {
 		trampoline_withdraw(attached);
+		trampoline_withdraw_calls(attached);
+	}
 	attached = unwinder;
 }
 
 void
 trampoline_before_jump(void)
 {
-	if (attached != NULL)
-		trampoline_withdraw(attached);
+	if (attached == NULL)
+		return;
+	trampoline_withdraw(attached);
+	trampoline_withdraw_calls(attached);
 }
 
 void
@@ -327,6 +495,6 @@ trampoline_place(struct unwinder *unwinder)
 		return;
 	is_left = old.index + 1 < n && (frames[old.index].flags &
 	    (FRAME_IN_CALL | FRAME_EXACT)) == FRAME_IN_CALL;
-	trampoline_restore(old.cfa, is_left ? TRAMPOLINE_FIRED :
+	trampoline_restore(unwinder, old.cfa, is_left ? TRAMPOLINE_FIRED :
 	    TRAMPOLINE_RESTORED);
 }

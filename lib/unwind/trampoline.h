@@ -70,6 +70,41 @@ void trampoline_forget(struct unwinder *unwinder);
  */
 void trampoline_before_jump(void);
 
+/*
+ * Marks the call of frame `index` of the unwinder's stack, as its call number
+ * `which`, which has no mark.  Then unwinder->calls[which] says when the call
+ * returned.  False if the frame cannot be marked.  As trampoline_place, with
+ * which it gets on: one slot may have marks of both kinds.
+ */
+bool trampoline_mark_call(struct unwinder *unwinder, unsigned which,
+    size_t index);
+
+/*
+ * Whether that frame has the mark of call number `which`, which has not
+ * returned.
+ */
+bool trampoline_is_marked(const struct unwinder *unwinder, unsigned which,
+    size_t index);
+
+/* Whether the slot below that CFA has a call's mark. */
+bool trampoline_is_call(const struct unwinder *unwinder, uint64_t cfa);
+
+/*
+ * Takes the mark of that call back, if it has one; of all calls, whose ends are
+ * not known then.
+ */
+void trampoline_unmark_call(struct unwinder *unwinder, unsigned which);
+void trampoline_withdraw_calls(struct unwinder *unwinder);
+
+/* Forgets that there were calls. */
+void trampoline_forget_calls(struct unwinder *unwinder);
+
+/*
+ * From now on, the ends of calls are not asked from the clock, and so not
+ * known: the program has forbidden itself system calls.  Any thread.
+ */
+void trampoline_end_calls(void);
+
 /* The stub, and the section of all code that runs in it. */
 extern const char trampoline_stub[] __attribute__((visibility("hidden")));
 extern const char __start_cpprof_trampoline[], __stop_cpprof_trampoline[]

@@ -119,6 +119,8 @@ unwind_remember(struct unwinder *unwinder, size_t n)
 {
 	if (n < unwinder->stack.n)
 		unwinder->stack.n = n;
+	if (n < unwinder->n_same)
+		unwinder->n_same = n;
 	if (n < unwinder->trampoline.index)
 		trampoline_withdraw(unwinder);
 }

@@ -94,15 +94,39 @@ struct trampoline {
 	uint32_t generation;	/* of the stack */
 };
 
+/*
+ * Marks of calls whose ends are to be known exactly.  A call mark stays where it
+ * is until the call is left.
+ */
+#define UNWIND_CALLS 4
+
+enum call_mark_state {
+	CALL_UNMARKED,
+	CALL_MARKED,
+	CALL_RETURNED,		/* at end_ns */
+	CALL_ABANDONED,		/* left by an exception */
+	CALL_UNKNOWN		/* the mark was taken back, so its end is not
+				   known */
+};
+
+struct call_mark {
+	uint64_t cfa;		/* right above the slot */
+	uint64_t end_ns;	/* CLOCK_MONOTONIC */
+	volatile uint32_t state;
+};
+
 struct unwinder {
 	struct frames stack;	/* outermost first */
 	size_t n_kept;		/* remembered ones, which have nodes */
+	size_t n_same;		/* for lib/run/calls.c: those that are still as
+				   they were when it set this to `stack.n` */
 	enum unwind_end end;	/* why the walk ended */
 	bool guessed;		/* some frame was left by a guess */
 	size_t n_walked;	/* frames walked for this sample */
 	size_t n_compared;	/* remembered frames compared for it */
 	struct frames fresh;	/* of this walk, innermost first */
 	struct trampoline trampoline;
+	struct call_mark calls[UNWIND_CALLS];
 	struct readable readable;
 	struct cfi_scratch scratch;
 	struct cfi_machine machine;
@@ -132,7 +156,8 @@ void unwind_free(struct unwinder *unwinder);
 static inline void
 unwind_forked(struct unwinder *unwinder)
 {
-	unwinder->stack.n = unwinder->fresh.n = unwinder->n_kept = 0;
+	unwinder->stack.n = unwinder->fresh.n = unwinder->n_kept =
+	    unwinder->n_same = 0;
 	if (unwinder->stack.capacity + unwinder->fresh.capacity >
 	    UNWIND_MANY_FRAMES)
 		unwind_free(unwinder);

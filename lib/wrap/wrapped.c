@@ -277,6 +277,7 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	bool is_here;
 
 	(void)column;
+	thread->meters->off_here_ns = 0;
 	if (is_tick && wrapped_is_inside())
 		return 0;
 	now = wrapped_now_ns();
@@ -311,6 +312,8 @@ wall_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	is_here = is_tick && (due > 0 ||
 	    now - process_clock(CLOCK_MONOTONIC_COARSE) >
 	    process_kernel_tick() / 16);
+	if (is_here)
+		thread->meters->off_here_ns = off_cpu;
 	if (is_tick && wall.was_found) {
 		/*
 		 * If it has lost the processor between two ticks, it was at any

@@ -25,6 +25,7 @@ libcore_a_SOURCES += \
 	src/formats/collapsed/collapsed.c \
 	src/formats/collapsed/export_collapsed.c \
 	src/formats/cpprofdata/cpprofdata.c \
+	src/formats/cpprofdata/cpprofdata_calls.c \
 	src/formats/cpprofdata/cpprofdata_internal.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
 	src/formats/cpprofdata/cpprofdata_functions.c \

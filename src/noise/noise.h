@@ -383,4 +383,65 @@ struct outlier_count {
 int outliers_find(struct outlier_count *counts, size_t n, double *spread,
                   struct error *error);
 
+/* ---- call_lengths.c ---- */
+
+/*
+ * How long the calls of a function took, from those that samples have seen.
+ *
+ * A thread is sampled at equal distances of its time, `interval`, wherever it
+ * is.  So a call longer than that is seen, and a shorter one with a probability
+ * of length / interval.  A call that is seen began at an unknown moment between
+ * two samples: its length is known to within the distance of these.
+ *
+ * The shorter ones are not known one by one, but how many there are is.  Of a
+ * call, the part after its first sample, its tail, is distributed evenly between
+ * 0 and its length, with a density of 1 / interval for each call.  So the
+ * density of tails near 0, times the interval, is the number of calls that are
+ * shorter.
+ */
+
+/* Calls of about one length, [least, end). */
+struct length_count {
+	double least, end;
+	double n;
+	double spread;		/* mean of the distances in which they began */
+};
+
+/* Shortest first, [n] each. */
+struct call_lengths {
+	const struct length_count *lengths, *tails;
+	size_t n_lengths, n_tails;
+	double interval;
+};
+
+/* A number, its standard error, and what it may be with a probability of 95%. */
+struct call_estimate {
+	double value, error;
+	double low, high;
+};
+
+/*
+ * The calls that are at least as long as the interval; the shorter ones; all.
+ * The value is never negative.
+ */
+struct call_totals {
+	struct call_estimate longer, shorter, all;
+};
+
+struct call_totals call_totals_estimate(const struct call_lengths *calls);
+
+/* The number of calls that take at least `length`, which is not less than the
+ * interval. */
+struct call_estimate call_lengths_above(const struct call_lengths *calls,
+                                        double length);
+
+/*
+ * The length that a share p of all calls, 0 < p < 1, do not exceed.  Its bounds
+ * contain both the chance of the sample and the unknown beginnings.  A value of
+ * 0: it is shorter than the interval.  A `high` of INFINITY: it is not known.
+ */
+struct call_estimate call_lengths_quantile(const struct call_lengths *calls,
+                                           const struct call_totals *totals,
+                                           double p);
+
 #endif

@@ -46,6 +46,7 @@ profile_free(struct profile *profile)
 	free(profile->labels);
 	free(profile->label_sets);
 	names_free(profile->label_set_keys);
+	observed_calls_free(profile);
 	free(profile->tallies);
 	free(profile->warnings);
 	arena_free(&profile->arena);

@@ -218,6 +218,7 @@ struct tally {
 };
 
 struct fleet;
+struct observed_calls;
 struct stack_list;
 
 struct profile {
@@ -239,14 +240,15 @@ struct profile {
 	struct label_set *label_sets;
 	struct names *label_set_keys;	/* set i by its labels; NULL: none */
 	struct tally *tallies;
+	struct observed_calls *calls;
 	const char **warnings;	/* one line each, for the shell to print once */
 	uint32_t n_resources, n_modules, n_frames, n_locations, n_processes,
 	    n_threads, n_sections, n_labels, n_label_sets, n_tallies,
-	    n_warnings;
+	    n_warnings, n_calls;
 	size_t resources_capacity, modules_capacity, frames_capacity,
 	    locations_capacity, processes_capacity, threads_capacity,
 	    sections_capacity, labels_capacity, label_sets_capacity,
-	    tallies_capacity, warnings_capacity;
+	    tallies_capacity, warnings_capacity, calls_capacity;
 
 	bool may_have_inlined;	/* frames had inlined locations when it was
 				 * loaded, or a module has debug information */
@@ -466,5 +468,69 @@ struct sample_tree *profile_named_tree_of(struct profile *profile,
                                           struct sample_tree *stacks,
                                           const struct naming_rule *rule,
                                           bool *is_own, struct error *error);
+
+/* ---- observed_calls.c ---- */
+
+/*
+ * How long the observed calls of a function took.  The hits that belong to a
+ * call are in sections with the label "call:FUNCTION", whose value is the least
+ * length of the call's class (sections.h).
+ */
+
+/* Calls of about one length. */
+struct length_bin {
+	uint64_t least_ns, end_ns;	/* [least_ns, end_ns) */
+	uint64_t n;
+	uint64_t spread_ns;	/* sum of the times in which they began */
+};
+
+enum unfinished_reason {
+	UNFINISHED_LEFT, UNFINISHED_BEGAN_BEFORE, UNFINISHED_NOT_MARKED,
+	N_UNFINISHED
+};
+
+struct observed_calls {
+	const char *function;	/* as it was asked for */
+	uint64_t n_places;	/* functions of that name; 0: none was found */
+	uint64_t interval_ns;	/* a call that takes longer is always seen */
+	uint64_t unfinished[N_UNFINISHED];	/* seen calls without a length */
+	/*
+	 * The other calls, shortest first: by their length, and by the part of
+	 * it that came after the first sample.
+	 */
+	struct length_bin *lengths, *tails;
+	size_t n_lengths, n_tails, lengths_capacity, tails_capacity;
+};
+
+/* Before the name of the function in the key of the labels. */
+#define CALL_KEY "call:"
+
+/*
+ * The calls of a function, entered if there are none; they stay where they are
+ * until another function is entered.  NULL with *error set.
+ */
+struct observed_calls *observed_calls_enter(struct profile *profile,
+                                            const char *function,
+                                            struct error *error);
+
+/* Adds to a bin, which is entered if there is none from least_ns on. */
+int observed_calls_add(struct length_bin **bins, size_t *n, size_t *capacity,
+                       const struct length_bin *more, struct error *error);
+
+/* Adds those of another profile. */
+int observed_calls_merge(struct profile *profile, const struct profile *from,
+                         struct error *error);
+
+/* The calls of that function, or NULL. */
+const struct observed_calls *observed_calls_find(const struct profile *profile,
+                                                 const char *function);
+
+/*
+ * The bound of a class of lengths that is nearest: labels, and so sections, tell
+ * calls of one class not apart.
+ */
+uint64_t observed_calls_class_bound(uint64_t ns);
+
+void observed_calls_free(struct profile *profile);
 
 #endif

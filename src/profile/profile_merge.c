@@ -687,7 +687,8 @@ merge_one(struct merge *merge, const struct addend *addend,
 	    merge_label_sets(merge, from, addend->split != NULL ?
 	                     addend->split->key : NULL, maps.label_set,
 	                     error) == 0 &&
-	    merge_tallies_and_warnings(merge->sum, from, error) == 0)
+	    merge_tallies_and_warnings(merge->sum, from, error) == 0 &&
+	    observed_calls_merge(merge->sum, from, error) == 0)
 		result = merge_hits(merge, addend, &maps, error);
 	maps_free(&maps);
 	return result;

@@ -209,12 +209,50 @@ has_unit(const struct profile *profile, const struct label *label)
 	       names_length(profile->names, label->unit) > 0;
 }
 
+/* A label's unit in ns; 0: it is none of time. */
+static double
+unit_ns(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{ "nanoseconds", 1 }, { "ns", 1 },
+		{ "microseconds", 1e3 }, { "us", 1e3 },
+		{ "milliseconds", 1e6 }, { "ms", 1e6 },
+		{ "seconds", 1e9 }, { "s", 1e9 },
+	};
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		if (strcmp(unit, units[i].name) == 0)
+			return units[i].ns;
+	return 0;
+}
+
+static bool
+value_is_in_bound(const struct profile *profile, const struct label *label,
+                  const struct label_bound *bound)
+{
+	double number, scale;
+
+	if (label->unit == NO_NAME)
+		return false;
+	number = strtod(names_text(profile->names, label->value), NULL);
+	scale = bound->is_time ? unit_ns(names_text(profile->names,
+	                                            label->unit)) : 1;
+	return scale > 0 && (bound->kind == BOUND_BELOW ?
+	    number * scale < bound->number : number * scale >= bound->number);
+}
+
 static bool
 value_matches(const struct profile *profile, const struct label *label,
-              const struct pattern *pattern)
+              const struct section_selector *selector)
 {
+	const struct pattern *pattern = selector->pattern;
 	char text[VALUE_MAX];
 
+	if (selector->bound.kind != BOUND_NONE)
+		return value_is_in_bound(profile, label, &selector->bound);
 	if (pattern == NULL ||
 	    pattern_matches(pattern, names_text(profile->names, label->value),
 	                    names_length(profile->names, label->value)))
@@ -239,7 +277,7 @@ label_set_matches(const struct profile *profile, uint32_t number,
 		           selector->key) != 0)
 			continue;
 		has_key = true;
-		if (value_matches(profile, label, selector->pattern))
+		if (value_matches(profile, label, selector))
 			return true;
 	}
 	return !has_key && selector->pattern != NULL &&

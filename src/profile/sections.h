@@ -78,6 +78,16 @@ void section_totals(const struct profile *profile,
 /* ---- selecting ---- */
 
 /*
+ * Which numbers a label may have: all from a bound on, or those below.  A bound
+ * with a unit of time is in ns, and numbers are taken by their units.
+ */
+struct label_bound {
+	enum { BOUND_NONE, BOUND_AT_LEAST, BOUND_BELOW } kind;
+	bool is_time;
+	double number;
+};
+
+/*
  * Which sections are meant: those whose thread or process matches, or with a
  * label `key` whose value matches.
  */
@@ -85,6 +95,7 @@ struct section_selector {
 	enum section_kind kind;
 	const char *key;			/* of a label; else NULL */
 	const struct pattern *pattern;		/* NULL: any, of a label */
+	struct label_bound bound;		/* or of a label */
 };
 
 /*

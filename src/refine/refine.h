@@ -221,6 +221,7 @@ int frame_pattern_report_none(const struct frame_pattern *pattern,
  * 	thread worker*		threads by name, or by number
  * 	process make		processes by program or number
  * 	label route=/login	a label by its value; label route: any value
+ * 	label bytes>=512	by its number; also bytes<512, time>=20ms
  *
  * A name that occurs means that name, whatever characters it has.
  */
@@ -235,6 +236,9 @@ void section_pattern_free(struct section_pattern *pattern);
 
 /* Of a label its key; else NULL. */
 const char *section_pattern_key(const struct section_pattern *pattern);
+
+/* Whether it is a label with a bound of its numbers. */
+bool section_pattern_is_bound(const struct section_pattern *pattern);
 
 /* Adds "thread worker*". */
 void section_pattern_add_text(const struct section_pattern *pattern,

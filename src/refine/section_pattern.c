@@ -8,6 +8,7 @@
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
+#include "src/base/units.h"
 
 struct section_pattern {
 	enum section_kind kind;
@@ -15,6 +16,7 @@ struct section_pattern {
 	char *text;		/* as typed */
 	char *key;		/* of a label */
 	const char *value;	/* in text; NULL: any value of the label */
+	struct label_bound bound;	/* of its numbers, or none */
 	struct pattern *exact, *general;
 };
 
@@ -23,17 +25,56 @@ static const char *const kind_words[] = {
 	[SECTION_LABEL] = "label",
 };
 
+/* Reads "512" or "20ms"; false: it is neither. */
+static bool
+read_bound(const char *text, struct label_bound *bound)
+{
+	const char *end;
+	uint64_t ns;
+
+	if (strspn(text, "0123456789.") == strlen(text) && *text != '\0') {
+		bound->number = strtod(text, NULL);
+		return true;
+	}
+	end = text_read_duration(text, &ns);
+	bound->is_time = true;
+	bound->number = (double)ns;
+	return end != NULL && *end == '\0';
+}
+
+/* Takes "key>=20ms" or "key<20ms" apart; the length of the key, or 0. */
+static size_t
+split_bound(struct section_pattern *pattern)
+{
+	struct label_bound bound = { 0 };
+
+	for (size_t i = strlen(pattern->text); i-- > 0;) {
+		const char *at = pattern->text + i;
+
+		if (*at != '<' && (at[0] != '>' || at[1] != '='))
+			continue;
+		bound.kind = *at == '<' ? BOUND_BELOW : BOUND_AT_LEAST;
+		if (!read_bound(at + (*at == '<' ? 1 : 2), &bound))
+			return 0;
+		pattern->bound = bound;
+		return i;
+	}
+	return 0;
+}
+
 /* Takes "key=value" apart. */
 static int
 split_label(struct section_pattern *pattern, struct error *error)
 {
-	const char *sign = strchr(pattern->text, '=');
-	size_t length = sign != NULL ? (size_t)(sign - pattern->text) :
+	const size_t bounded = split_bound(pattern);
+	const char *sign = bounded > 0 ? NULL : strchr(pattern->text, '=');
+	size_t length = bounded > 0 ? bounded : sign != NULL ?
+	                (size_t)(sign - pattern->text) :
 	                strlen(pattern->text);
 
 	if (length == 0)
 		return error_set(error, "expected a label: KEY=VALUE, or KEY "
-		                 "for any value");
+		                 "for any value, or KEY>=NUMBER");
 	pattern->value = sign != NULL ? sign + 1 : NULL;
 	pattern->key = memory_text(pattern->text, length, error);
 	return pattern->key != NULL ? 0 : -1;
@@ -94,6 +135,12 @@ section_pattern_key(const struct section_pattern *pattern)
 	return pattern->key;
 }
 
+bool
+section_pattern_is_bound(const struct section_pattern *pattern)
+{
+	return pattern->bound.kind != BOUND_NONE;
+}
+
 void
 section_pattern_add_text(const struct section_pattern *pattern,
                          struct text_buffer *text)
@@ -113,7 +160,7 @@ section_pattern_match(const struct section_pattern *pattern,
                       struct error *error)
 {
 	struct section_selector selector = { pattern->kind, pattern->key,
-		pattern->exact };
+		pattern->exact, pattern->bound };
 
 	if (!sections_know(profile, pattern->kind)) {
 		sections_report_none(profile, &selector, pattern->text, error);
@@ -131,6 +178,7 @@ section_pattern_match(const struct section_pattern *pattern,
 			return 0;
 	}
 	sections_report_none(profile, &selector, pattern->value != NULL ?
-	                     pattern->value : "", error);
+	                     pattern->value : pattern->text +
+	                     strlen(pattern->key), error);
 	return 1;
 }

@@ -27,6 +27,7 @@ libcore_a_SOURCES += src/views/view.h \
 	src/views/lists/functions.c \
 	src/views/lists/graph.c \
 	src/views/lists/graph_entries.c \
+	src/views/lists/calls.c \
 	src/views/lists/leaks.c src/views/lists/waits.c \
 	src/views/lists/lists.c \
 	src/views/lists/members.c \

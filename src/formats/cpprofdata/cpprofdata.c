@@ -50,6 +50,7 @@ struct cpprofdata_recording {
 					 * a section and may count returns */
 	struct address_frames *frames;
 	struct interpreted_functions *functions;
+	struct call_parts *calls;
 	uint32_t *built;		/* the builder's node of each node
 					 * record, or NO_NODE */
 	uint32_t *frame;		/* and its frame; NULL: not needed */
@@ -530,6 +531,16 @@ built_node(const struct cpprofdata_recording *input, uint32_t number,
 	       input->built[run->n_before + (number - run->first)] : NO_NODE;
 }
 
+/* The index of a node record that there is. */
+static uint64_t
+node_index(const struct cpprofdata_recording *input, uint32_t number)
+{
+	const struct cpprofdata_run *run = cpprofdata_runs_find(
+	    &input->file.runs[CPPROFDATA_NODES], number);
+
+	return run->n_before + (number - run->first);
+}
+
 static int
 cpprofdata_add_thread(struct cpprofdata_recording *input,
                       const unsigned char *bytes, struct error *error)
@@ -653,6 +664,8 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
 		return -1;
 	if (input->frame != NULL)
 		input->frame[run->n_before + k] = frame;
+	call_parts_note(input->calls, run->n_before + k, number ==
+	    CPPROFDATA_NO_NODE ? NO_NODE : node_index(input, number), frame);
 	if ((input->file.header.flags & CPPROFDATA_COUNTS_RETURNS) != 0 &&
 	    tree_builder_add_returns(input->builder, *built,
 	                             le64toh(node.returns), error) != 0)
@@ -663,7 +676,10 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
 		memcpy(&count, bytes + r * sizeof count, sizeof count);
 		counts[r].hits = le64toh(count.hits);
 		counts[r].samples = le64toh(count.samples);
-		if (cpprofdata_add_counts(input, *built, r, &counts[r],
+		count = counts[r];
+		call_parts_take(input->calls, (uint32_t)(run->first + k), r,
+		                &count);
+		if (cpprofdata_add_counts(input, *built, r, &count,
 		                          error) != 0)
 			return -1;
 	}
@@ -721,6 +737,28 @@ cpprofdata_slices_compare(const void *left, const void *right)
 	return a->width_ns > b->width_ns ? -1 : a->width_ns < b->width_ns;
 }
 
+/* Adds the time of a node's hits, within calls and outside. */
+static int
+add_slice(struct cpprofdata_recording *input, struct call_time *time,
+          const struct slices_found *found, struct error *error)
+{
+	const unsigned char *bytes = cpprofdata_record_at(&input->file,
+	    CPPROFDATA_NODES, found->number);
+	struct cpprofdata_count count, rest = found->count;
+
+	memcpy(&count, bytes + sizeof(struct cpprofdata_node) +
+	       found->resource * sizeof count, sizeof count);
+	time->all = (struct cpprofdata_count){ le64toh(count.hits),
+		                               le64toh(count.samples) };
+	if (call_parts_add_time(input->calls, time, &rest, input->builder,
+	                        error) != 0)
+		return -1;
+	return (rest.hits | rest.samples) == 0 ? 0 :
+	    tree_builder_add_time(input->builder, found->node,
+	        found->resource, found->begin_ns, found->width_ns, rest.hits,
+	        rest.samples, error);
+}
+
 /*
  * Adds the times of all nodes' hits.  Records that are invalid are ignored.
  *
@@ -736,7 +774,9 @@ cpprofdata_add_slices(struct cpprofdata_recording *input, struct error *error)
 	const uint64_t width = file->header.slice_ns;
 	struct cpprofdata_record record = { 0 };
 	const struct slices_found *last = NULL;
+	struct cpprofdata_count before = { 0, 0 };
 	struct slices_found *found;
+	struct call_time time;
 	size_t n = 0;
 
 	if (width == 0)
@@ -775,10 +815,18 @@ cpprofdata_add_slices(struct cpprofdata_recording *input, struct error *error)
 		    last->resource == found[i].resource &&
 		    found[i].begin_ns < last->begin_ns + last->width_ns)
 			continue;
+		time = (struct call_time){ found[i].number, found[i].resource,
+			found[i].begin_ns, found[i].width_ns, { 0, 0 },
+			{ 0, 0 } };
+		if (last != NULL && last->number == found[i].number &&
+		    last->resource == found[i].resource) {
+			time.before.hits = before.hits + last->count.hits;
+			time.before.samples = before.samples +
+			    last->count.samples;
+		}
 		last = &found[i];
-		tree_builder_add_time(input->builder, last->node,
-		    last->resource, last->begin_ns, last->width_ns,
-		    last->count.hits, last->count.samples, error);
+		before = time.before;
+		add_slice(input, &time, last, error);
 	}
 	free(found);
 	return error->is_set ? -1 : 0;
@@ -951,10 +999,14 @@ cpprofdata_add_nodes(struct cpprofdata_recording *input, struct error *error)
 					               &why, error);
 			}
 		}
-		if (!error->is_set && add_wait(input, owner, error) == 0)
-			profile_add_section(input->reader.profile, begin,
-			                    tree_builder_count(input->builder),
-			                    index_of(threads, owner), error);
+		if (!error->is_set && add_wait(input, owner, error) == 0 &&
+		    profile_add_section(input->reader.profile, begin,
+		                        tree_builder_count(input->builder),
+		                        index_of(threads, owner),
+		                        error) != UINT32_MAX)
+			call_parts_add_sections(input->calls, owner,
+			    index_of(threads, owner), input->reader.profile,
+			    input->builder, error);
 	}
 	free(sorted);
 	return error->is_set ? -1 : 0;
@@ -1370,7 +1422,9 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 		                          error) == UINT32_MAX)
 			return -1;
 	input->functions = interpreted_functions_new(file, profile, error);
-	if (input->functions == NULL)
+	input->calls = call_parts_new(file, error);
+	if (input->functions == NULL || input->calls == NULL ||
+	    cpprofdata_add_calls(file, profile, error) != 0)
 		return -1;
 	record = (struct cpprofdata_record){ 0 };
 	while (cpprofdata_next(&file->runs[CPPROFDATA_THREADS], file->bytes,
@@ -1412,6 +1466,7 @@ cpprofdata_read(struct source *source, const struct read_options *options,
 	result = fill_profile(&input, error);
 	free(input.built);
 	free(input.frame);
+	call_parts_free(input.calls);
 	jit_map_free(input.jit);
 	kept_names_free(input.own_names);
 	tree_builder_free(input.builder);

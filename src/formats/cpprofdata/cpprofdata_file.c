@@ -283,6 +283,11 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	runs[CPPROFDATA_LINES].record_size = 1;
 	runs[CPPROFDATA_BLOCKS].record_size = sizeof(struct cpprofdata_block);
 	runs[CPPROFDATA_PAIRS].record_size = sizeof(struct cpprofdata_pair);
+	runs[CPPROFDATA_CALL_FUNCTIONS].record_size =
+	    sizeof(struct cpprofdata_call_function);
+	runs[CPPROFDATA_CALLS].record_size = sizeof(struct cpprofdata_calls);
+	runs[CPPROFDATA_CALL_COUNTS].record_size =
+	    sizeof(struct cpprofdata_call_count);
 }
 
 /*

@@ -29,6 +29,57 @@ uint32_t cpprofdata_add_module(const struct cpprofdata_file *file,
 struct jit_map *cpprofdata_jit_map(const struct cpprofdata_file *file,
                                    struct error *error);
 
+/* ---- cpprofdata_calls.c ---- */
+
+/* The hits that belong to observed calls. */
+struct call_parts;
+
+/* Those of a file; freed with call_parts_free.  NULL with *error set. */
+struct call_parts *call_parts_new(const struct cpprofdata_file *file,
+                                  struct error *error);
+void call_parts_free(struct call_parts *calls);
+
+/*
+ * The node record of that index has that frame, and its parent that index, or
+ * NO_NODE.  To be called for each, parents first.
+ */
+void call_parts_note(struct call_parts *calls, uint64_t index, uint64_t parent,
+                     uint32_t frame);
+
+/* Takes from the counts of a node record what belongs to calls. */
+void call_parts_take(struct call_parts *calls, uint32_t number,
+                     uint32_t resource, struct cpprofdata_count *count);
+
+/* Adds sections for a thread record's calls, after its own section. */
+int call_parts_add_sections(struct call_parts *calls, uint32_t owner,
+                            uint32_t thread, struct profile *profile,
+                            struct tree_builder *builder, struct error *error);
+
+/*
+ * When some hits of a node record were counted.  `before`: what earlier slices
+ * have of all its hits.
+ */
+struct call_time {
+	uint32_t number, resource;
+	uint64_t begin_ns, width_ns;
+	struct cpprofdata_count before, all;
+};
+
+/*
+ * Adds that time to the hits of calls, and takes these from *count.  Slices do
+ * not say of which calls they are, so each class gets its share of each.
+ */
+int call_parts_add_time(struct call_parts *calls, const struct call_time *time,
+                        struct cpprofdata_count *count,
+                        struct tree_builder *builder, struct error *error);
+
+/* Adds how long the observed calls took. */
+int cpprofdata_add_calls(const struct cpprofdata_file *file,
+                         struct profile *profile, struct error *error);
+
+/* The least length in a bin (lib/cpprofdata.h). */
+uint64_t cpprofdata_call_bin_ns(uint32_t bin);
+
 /* ---- cpprofdata_functions.c ---- */
 
 /* The functions that an interpreter ran. */

@@ -48,6 +48,7 @@ extern const char *const command_group_titles[COMMAND_GROUPS_END];
 struct argument_kind;
 struct arguments;
 struct value;
+struct calls_selection;
 struct writer;
 
 enum argument_flags {
@@ -263,6 +264,7 @@ struct value {
 	const struct column_formula *formula;
 	struct pattern_word *pattern_words;	/* [n_pattern_words] */
 	size_t n_pattern_words;
+	const struct calls_selection *calls;	/* of base */
 };
 
 struct arguments {

@@ -2,11 +2,14 @@
 /* selection.c -- the argument of narrow and drop: which stacks are meant. */
 #include "src/shell/command/view_command.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/units.h"
 #include "src/profile/sections.h"
 #include "src/shell/command/command.h"
+#include "src/views/lists/lists.h"
 
 /* What may come before a pattern; the value's count is its index + 1. */
 static const struct {
@@ -18,9 +21,10 @@ static const struct {
 	{ "process", SECTION_PROCESS, false },
 	{ "label", SECTION_LABEL, false },
 	{ "time", SECTION_THREAD, true },
+	{ "calls", SECTION_LABEL, false },
 };
 
-enum { N_KINDS = sizeof kinds / sizeof *kinds };
+enum { N_KINDS = sizeof kinds / sizeof *kinds, KIND_CALLS = N_KINDS };
 
 /* The index of a kind, from 1; 0: the word is none. */
 static size_t
@@ -54,6 +58,172 @@ selection_read_words(const struct reading *reading, size_t begin, size_t end,
 	return word->text != NULL ? 0 : -1;
 }
 
+/* ---- calls ---- */
+
+static const char *const bound_words[] = { "above", "below" };
+
+/* Whether a word is above, 1, or below, 2. */
+static size_t
+bound_word(const struct word *word)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (!word->is_quoted && strcmp(word->text, bound_words[i]) == 0)
+			return i + 1;
+	return 0;
+}
+
+/* Where above or below is, from `begin` on; 0: nowhere. */
+static size_t
+selection_find_bound(const struct words *words, size_t begin)
+{
+	for (size_t i = begin; i < words->n && i < begin + 2; i++)
+		if (bound_word(&words->words[i]) != 0)
+			return i;
+	return 0;
+}
+
+const struct observed_calls *
+calls_of_function(const struct profile *profile, const char *function,
+                  struct error *error)
+{
+	const struct observed_calls *calls = function != NULL ?
+	    observed_calls_find(profile, function) :
+	    profile->n_calls == 1 ? &profile->calls[0] : NULL;
+	const char *names = profile->n_calls > 0 ? profile->calls[0].function :
+	    "";
+
+	if (profile->n_calls == 0)
+		error_set(error, "the profile has no lengths of calls; record "
+		          "it with: cpprof record --calls FUNCTION");
+	else if (calls == NULL && function == NULL)
+		error_set(error, "calls of %u functions were observed; name "
+		          "one, such as %.60s", profile->n_calls, names);
+	else if (calls == NULL)
+		error_set(error, "calls of %.60s were not observed, but those "
+		          "of %.60s", function, names);
+	else if (calls->n_places == 0)
+		error_set(error, "no function %.60s was found in the files "
+		          "that were sampled: it may be inlined everywhere, or "
+		          "they lack symbols", calls->function);
+	else if (calls->n_lengths == 0)
+		error_set(error, "no call of %.60s was seen to its end",
+		          calls->function);
+	else
+		return calls;
+	return NULL;
+}
+
+/* "20ms" or "p99"; the length in ns. */
+static int
+read_length(const char *text, const struct observed_calls *calls,
+            const struct known_calls *known, double *ns, struct error *error)
+{
+	struct call_estimate length;
+	const char *end;
+	uint64_t read;
+	double share;
+	char *share_end;
+
+	if (*text != 'p') {
+		end = text_read_duration(text, &read);
+		*ns = (double)read;
+		if (end != NULL && *end == '\0' && read > 0)
+			return 0;
+	} else {
+		share = strtod(text + 1, &share_end) / 100;
+		if (share_end != text + 1 && *share_end == '\0' && share > 0 &&
+		    share < 1) {
+			length = call_lengths_quantile(&known->lengths,
+			    &known->totals, share);
+			*ns = length.value;
+			return length.value > 0 ? 0 : error_set(error, "%s of "
+			    "%.60s is below the interval, %.3g ms, in which "
+			    "calls are not known one by one; take a larger "
+			    "one or a length", text, calls->function,
+			    known->lengths.interval / 1e6);
+		}
+	}
+	return error_set(error, "%.60s: expected a length, such as 20ms, or a "
+	                 "percentile, such as p99", text);
+}
+
+/* "call:handle>=20971us" */
+static int
+word_of_calls(const struct reading *reading,
+              const struct observed_calls *calls, const char *sign,
+              uint64_t bound_ns, struct pattern_word *word)
+{
+	const char *text = arena_format(&reading->arguments->arena,
+	    reading->error, CALL_KEY "%s%s%" PRIu64 "us", calls->function, sign,
+	    bound_ns / 1000);
+
+	if (text == NULL)
+		return -1;
+	*word = (struct pattern_word){ .text = text, .length = strlen(text) };
+	return 0;
+}
+
+int
+selection_read_calls(const struct reading *reading, size_t begin,
+                     struct calls_selection *selection)
+{
+	const struct profile *profile = reading->session->subject->profile;
+	const struct words *words = reading->words;
+	const size_t at = selection_find_bound(words, begin);
+	const bool is_above = at > 0 && bound_word(&words->words[at]) == 1;
+	const struct observed_calls *calls;
+	struct known_calls known;
+	uint64_t bound = 0;
+	double ns = 0, n_above;
+	int status = -1;
+
+	if (at == 0 || at + 2 != words->n)
+		return error_set(reading->error, "expected calls [FUNCTION] "
+		                 "above LENGTH, or below LENGTH");
+	if (session_need_profile(reading->session, reading->error) != 0)
+		return -1;
+	calls = calls_of_function(profile, at > begin ?
+	                          words->words[begin].text : NULL,
+	                          reading->error);
+	if (calls == NULL)
+		return -1;
+	if (known_calls_make(&known, calls, reading->error) == 0 &&
+	    read_length(words->words[at + 1].text, calls, &known, &ns,
+	                reading->error) == 0) {
+		bound = observed_calls_class_bound((uint64_t)ns);
+		n_above = call_lengths_above(&known.lengths,
+		                             (double)bound).value;
+		selection->n_these = is_above ? n_above :
+		    known.totals.all.value - n_above;
+		selection->n_others = known.totals.all.value -
+		    selection->n_these;
+		status = word_of_calls(reading, calls, is_above ? ">=" : "<",
+		                       bound, &selection->these);
+	}
+	if (status == 0)
+		status = word_of_calls(reading, calls, is_above ? "<" : ">=",
+		                       bound, &selection->others);
+	if (status == 0 && (double)bound < known.lengths.interval)
+		status = error_set(reading->error, "%s: calls shorter than the "
+		    "interval, %.3g ms, are not known one by one",
+		    words->words[at + 1].text, known.lengths.interval / 1e6);
+	known_calls_free(&known);
+	return status;
+}
+
+void
+selection_complete_calls(struct completion *completion,
+                         const struct session *session,
+                         const struct command *command)
+{
+	const struct profile *profile = session->subject->profile;
+
+	(void)command;
+	for (uint32_t i = 0; profile != NULL && i < profile->n_calls; i++)
+		completion_offer(completion, profile->calls[i].function,
+		                 strlen(profile->calls[i].function));
+}
+
 static int
 read_selection(struct reading *reading, struct value *value)
 {
@@ -63,6 +233,9 @@ read_selection(struct reading *reading, struct value *value)
 	struct pattern_word *word;
 	size_t begin;
 
+	/* A path that begins with a function of that name has no such word. */
+	if (kind == KIND_CALLS && selection_find_bound(words, reading->at + 1) == 0)
+		kind = 0;
 	if (kind == 0)
 		return arg_path_pattern.read(reading, value);
 	value->count = kind;
@@ -79,6 +252,14 @@ read_selection(struct reading *reading, struct value *value)
 	reading->at = reading->words->n;
 	value->pattern_words = word;
 	value->n_pattern_words = 1;
+	if (kind == KIND_CALLS) {
+		struct calls_selection calls;
+
+		if (selection_read_calls(reading, begin, &calls) != 0)
+			return -1;
+		*word = calls.these;
+		return 0;
+	}
 	return selection_read_words(reading, begin, reading->at, word);
 }
 
@@ -184,6 +365,11 @@ complete_selection(struct completion *completion,
 	} else if (subject->profile == NULL || completion->n_before > 1 ||
 	           kinds[kind - 1].is_time) {
 		return;
+	} else if (kind == KIND_CALLS) {
+		selection_complete_calls(completion, session, command);
+		for (size_t i = 0; i < 2; i++)
+			completion_offer(completion, bound_words[i],
+			                 strlen(bound_words[i]));
 	} else if (kinds[kind - 1].kind == SECTION_LABEL) {
 		selection_complete_labels(completion, subject->profile);
 	} else {

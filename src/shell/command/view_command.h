@@ -29,7 +29,8 @@ extern const struct argument listing_arguments[];
 /* The argument of narrow and drop: which stacks are meant. */
 
 /*
- * `thread GLOB`, `process GLOB` or `label KEY=GLOB`, else a path.  A path of a
+ * `thread GLOB`, `process GLOB`, `label KEY=GLOB` or `calls above LENGTH`, else a
+ * path.  A path of a
  * function that is called thread is written in parentheses, or alone.
  */
 extern const struct argument_kind arg_selection;
@@ -48,6 +49,32 @@ struct step *selection_step(bool drops, const struct value *value,
  */
 int selection_read_words(const struct reading *reading, size_t begin,
                          size_t end, struct pattern_word *word);
+
+/*
+ * The observed calls of a function; NULL: of the only one.  NULL with *error
+ * set.
+ */
+const struct observed_calls *calls_of_function(const struct profile *profile,
+                                               const char *function,
+                                               struct error *error);
+
+/*
+ * "[FUNCTION] above|below LENGTH", with a length like 20ms, or p99 for that of a
+ * percentile, as the label of these calls and of the others.
+ */
+struct calls_selection {
+	struct pattern_word these, others;
+	double n_these, n_others;	/* calls */
+};
+
+/* Reads the words from `begin` on, all that are left.  0, or -1. */
+int selection_read_calls(const struct reading *reading, size_t begin,
+                         struct calls_selection *selection);
+
+/* Offers the functions whose calls were observed. */
+void selection_complete_calls(struct completion *completion,
+                              const struct session *session,
+                              const struct command *command);
 
 /* Offers the keys of labels, and after a key and its '=' the values. */
 void selection_complete_labels(struct completion *completion,

@@ -139,6 +139,7 @@ set_environment(const struct launch *launch)
 	    set_flag(CPPROF_ENVIRONMENT_RETURNS,
 	             launch->counts_returns) != 0 ||
 	    set_flag(CPPROF_ENVIRONMENT_KERNEL, launch->wants_kernel) != 0 ||
+	    set_variable(CPPROF_ENVIRONMENT_CALLS, launch->calls) != 0 ||
 	    set_variable(CPPROF_ENVIRONMENT_MAX_SIZE,
 	                 launch->max_size != 0 ? size : NULL) != 0 ||
 	    set_variable(CPPROF_ENVIRONMENT_SHARED,

@@ -100,6 +100,26 @@ take_repeat(void *all, const char *word, struct error *error)
 	return 0;
 }
 
+/* "handle_get,handle_set": functions whose calls are observed. */
+static int
+take_calls(void *all, const char *word, struct error *error)
+{
+	struct record_options *options = all;
+	size_t n = 1;
+
+	for (const char *at = word; *at != '\0'; at++)
+		n += *at == ',';
+	if (*word == '\0' || *word == ',' || strstr(word, ",,") != NULL ||
+	    word[strlen(word) - 1] == ',')
+		return error_set(error, "--calls %s: expected names of "
+		                 "functions, separated by commas", word);
+	if (n > CPPROFDATA_CALL_FUNCTIONS_MAX)
+		return error_set(error, "--calls %.60s: at most %d functions",
+		                 word, CPPROFDATA_CALL_FUNCTIONS_MAX);
+	options->calls = word;
+	return 0;
+}
+
 /* "1234,redis-server": numbers of processes, or names. */
 static int
 take_processes(void *all, const char *word, struct error *error)
@@ -209,6 +229,10 @@ const struct option_row record_option_rows[] = {
 	{ NULL, "--returns", NULL,
 	  "counts how often calls return, so that views show how often each "
 	  "path was taken", RECORD_FLAG(counts_returns) },
+	{ NULL, "--calls", "FUNCTION[,FUNCTION...]",
+	  "observes the calls of up to 4 functions: how long each took, with "
+	  "-r real, which it adds. See calls. A C++ or Rust name is given "
+	  "without its parameters", take_calls, 0 },
 	{ NULL, "--random", NULL,
 	  "randomises the intervals, so that a program that repeats with the "
 	  "period of the interval gets its true shares", RECORD_FLAG(is_random) },
@@ -302,6 +326,21 @@ apply_frequency(struct record_options *options, struct error *error)
 	return 0;
 }
 
+/* Calls are observed by samples of real time. */
+static int
+apply_calls(struct record_options *options, struct error *error)
+{
+	if (options->calls == NULL)
+		return 0;
+	if (options->counts_returns)
+		return error_set(error, "--calls and --returns both mark the "
+		                 "stack; leave one out");
+	for (size_t i = 0; i < options->n_resources; i++)
+		if (strcmp(options->resources[i].kind->name, "real") == 0)
+			return 0;
+	return take_resource(options, "real", error);
+}
+
 /* With -p, some options have no meaning. */
 static int
 check_attach(const struct record_options *options, struct error *error)
@@ -324,6 +363,9 @@ check_attach(const struct record_options *options, struct error *error)
 	if (options->is_inside && options->processes == NULL)
 		return error_set(error, "--inside: only with -p, which names "
 		                 "the processes to change");
+	if (options->calls != NULL && !options->is_inside)
+		return error_set(error, "--calls: calls can only be observed "
+		                 "inside a program that record starts");
 	if (options->counts_returns && !options->is_inside)
 		return error_set(error, "--returns: returns can only be "
 		                 "counted inside a program that record starts");
@@ -351,7 +393,8 @@ record_options_parse(struct record_options *options, char *const *words,
 		return -1;
 	if (*words != NULL && strcmp(*words, "--") == 0)
 		words++;
-	if (tie_latency(options, error) != 0 ||
+	if (apply_calls(options, error) != 0 ||
+	    tie_latency(options, error) != 0 ||
 	    apply_frequency(options, error) != 0)
 		return -1;
 	if (*words != NULL)

@@ -70,6 +70,7 @@ struct record_options {
 	bool is_random;
 	bool is_alone;		/* children are not sampled */
 	bool counts_returns;
+	const char *calls;	/* of --calls: functions; NULL: not given */
 	bool keeps_no_names;
 	bool names_node, names_java;	/* JavaScript, Java code has names */
 	uint64_t max_size;	/* of a file; 0: no limit */
@@ -573,6 +574,7 @@ struct launch {
 	const char *resources;	/* the value of CPPROF_RESOURCES */
 	bool is_random, is_alone, counts_returns;
 	bool wants_kernel;	/* frames of the kernel */
+	const char *calls;	/* functions whose calls are observed; or NULL */
 	bool names_node, names_java;	/* its runtimes write names */
 	uint64_t max_size;	/* 0: no limit */
 	const char *shared;	/* see sampled_time.c; "": none */

@@ -68,7 +68,8 @@ void runs_add_variation(const struct runs *runs, struct text_buffer *text);
  * Two parts of one profile that are compared, by the values of a label, or two
  * parts of the run's time.
  *
- * The values, such as hosts, stand for runs.  If a side has more of them than
+ * The values, such as hosts, stand for runs; all numbers within a bound
+ * (section_pattern.c) are one value.  If a side has more of them than
  * SIDE_VALUES_MAX, they are dealt to groups, each of which did the work of its
  * values; by a hash, so that a group is no better than another one.
  */
@@ -89,6 +90,8 @@ struct sides {
 						 * rest of the run */
 	const char *key;			/* of both; of times "time" */
 	char *texts[2];				/* as typed: "host=old*" */
+	double n_calls[2];			/* of calls: how many each side
+						 * has; else 0 */
 };
 
 /*
@@ -249,6 +252,10 @@ int comparison_make_names(struct comparison *comparison,
 void comparison_scale_none(struct comparison *comparison);
 int comparison_scale_work(struct comparison *comparison, double work,
                           struct error *error);
+
+/* Likewise by the calls of sides that are calls. */
+int comparison_scale_calls(struct comparison *comparison,
+                           struct error *error);
 int comparison_scale_by(struct comparison *comparison, uint32_t function,
                         struct error *error);
 int comparison_scale_robust(struct comparison *comparison,

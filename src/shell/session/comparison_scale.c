@@ -188,6 +188,21 @@ comparison_scale_work(struct comparison *comparison, double work,
 	return use_scale(comparison, error);
 }
 
+int
+comparison_scale_calls(struct comparison *comparison, struct error *error)
+{
+	const double *n_calls = comparison->sides->n_calls;
+	uint32_t n_base = comparison->n_runs[0];
+
+	if (begin_scale(comparison, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < n_base + comparison->n_runs[1]; i++)
+		comparison->work[i] = i < n_base ? 1 : n_calls[1] / n_calls[0];
+	text_add_format(&comparison->scale, "calls as many as the base has, "
+	                "%.4g; now has %.4g", n_calls[0], n_calls[1]);
+	return use_scale(comparison, error);
+}
+
 /*
  * Ends the scale's text with " (+-2.1%)" if that is known; then the work of
  * runs becomes that of columns.

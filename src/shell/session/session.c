@@ -751,6 +751,10 @@ scale_runs(struct session *session, struct error *error)
 
 	switch (scale->kind) {
 	case SCALE_ABSOLUTE:
+		if (comparison->sides != NULL &&
+		    comparison->sides->n_calls[0] > 0 &&
+		    comparison->sides->n_calls[1] > 0)
+			return comparison_scale_calls(comparison, error);
 		break;
 	case SCALE_WORK:
 		return comparison_scale_work(comparison, scale->work, error);

@@ -241,8 +241,12 @@ sides_enter_value(const struct chosen *chosen, uint32_t section, int side,
 	struct text_buffer text = { 0 };
 	uint32_t number;
 
-	if (!section_add_value(chosen->profile, section, chosen->sides->key,
-	                       &text))
+	/* The numbers within a bound are one value. */
+	if (chosen->sides->patterns[side] != NULL &&
+	    section_pattern_is_bound(chosen->sides->patterns[side]))
+		text_add_string(&text, chosen->sides->texts[side]);
+	else if (!section_add_value(chosen->profile, section,
+	                            chosen->sides->key, &text))
 		text_add_string(&text, NO_VALUE);
 	if (chosen->is_on[0][section] && chosen->is_on[1][section]) {
 		error_set(error, "%.60s=%.60s matches both patterns; make them "

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
+#include "src/noise/noise.h"
 #include "src/profile/call_flow.h"
 #include "src/profile/profile.h"
 #include "src/profile/sections.h"
@@ -144,6 +145,29 @@ struct members_request {
 int view_members(const struct view_request *request,
                  const struct members_request *wanted, struct table *table,
                  struct error *error);
+
+/* ---- calls.c ---- */
+
+/* How long observed calls took (profile/observed_calls.h, noise/noise.h). */
+
+struct known_calls {
+	struct call_lengths lengths;
+	struct call_totals totals;
+	struct length_count *counts;	/* what `lengths` points to */
+};
+
+/* Freed with known_calls_free.  0, or -1 with *error set. */
+int known_calls_make(struct known_calls *known,
+                     const struct observed_calls *calls, struct error *error);
+void known_calls_free(struct known_calls *known);
+
+/*
+ * The lengths of the calls of one function; calls NULL: a row for each function
+ * that was observed.
+ */
+int view_calls(const struct profile *profile,
+               const struct observed_calls *calls, struct table *table,
+               struct error *error);
 
 /* ---- graph.c ---- */
 

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.c -- observes calls: when each began and ended, and its hits.
+ *
+ * A call is open from the first sample of time that finds its function until it
+ * returns to its mark.  The mark only notes when (lib/unwind/trampoline.c); the
+ * call is counted at the thread's next sample or wait, as its length is only
+ * then known to be right: the mark has been hit, and nothing else has ended it.
+ * Whatever leaves the frame otherwise ends the call as unfinished: it has no
+ * length, and its hits are counted as such.
+ *
+ * Calls of several functions nest.  So each hit has a class for each function,
+ * and it is counted when the last of its calls has ended.
+ */
+#include "lib/run/sample.h"
+
+#include <string.h>
+
+#include "lib/base/files.h"
+#include "lib/base/process.h"
+#include "lib/store/datafile.h"
+#include "lib/store/thread-file.h"
+#include "lib/unwind/trampoline.h"
+#include "lib/unwind/unwinder.h"
+
+#define N_FUNCTIONS CPPROFDATA_CALL_FUNCTIONS_MAX
+#define OPEN_CLASS (CPPROFDATA_CALL_NO_LENGTH - 1)
+#define FIRST_KEPT 256
+#define MOST_KEPT ((size_t)1 << 16)
+#define LOOK_BACK 16		/* kept hits that may be of the same node */
+
+_Static_assert(UNWIND_CALLS == N_FUNCTIONS, "one mark for each function");
+
+/* A call of one function. */
+struct open_call {
+	bool is_open, is_new;
+	bool has_length;	/* unless something went wrong */
+	enum cpprofdata_call_reason reason;	/* if it has none */
+	uint64_t cfa;		/* of its frame */
+	bool began_waiting;	/* when it was first seen */
+	uint64_t n_seen;	/* samples of time */
+	uint64_t since_ns;	/* in it at least since then */
+	uint64_t boundary_ns;	/* the moment of the sample in the time that
+				   is sampled, which does not include waits for
+				   a processor */
+	uint64_t without_ns;	/* while no call is open: the last time at
+				   which there was certainly none; 0: unknown */
+};
+
+/* Hits of open calls. */
+struct kept_hits {
+	union call_key key;
+	uint64_t hits, samples;
+};
+
+struct thread_calls {
+	struct open_call open[N_FUNCTIONS];
+	size_t places[N_FUNCTIONS];	/* of the unwinder's frames, that of the
+					   outermost call + 1; 0: none */
+	size_t n_ranges;	/* where functions were known to be then */
+	struct kept_hits *kept;
+	size_t n_kept, capacity;
+};
+
+static unsigned
+calls_bin(uint64_t ns)
+{
+	unsigned shift;
+
+	if (ns < 1u << CPPROFDATA_CALL_BITS)
+		return (unsigned)ns;
+	shift = 63u - (unsigned)__builtin_clzll(ns) - CPPROFDATA_CALL_BITS;
+	return ((shift + 1) << CPPROFDATA_CALL_BITS) +
+	    (unsigned)(ns >> shift) - (1u << CPPROFDATA_CALL_BITS);
+}
+
+static uint16_t
+calls_class(uint64_t ns)
+{
+	return (uint16_t)((calls_bin(ns) >> CPPROFDATA_CALL_CLASS_BITS) + 1);
+}
+
+static void
+calls_add(struct thread *thread, unsigned function,
+    enum cpprofdata_call_kind kind, unsigned bin, uint64_t spread_ns)
+{
+	const union call_key key = { .calls = { .function = function,
+	    .kind = (uint16_t)kind, .bin = (uint16_t)bin } };
+	struct tree *tree = &thread->file->tree;
+
+	call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner, &key, 1,
+	    spread_ns);
+}
+
+/* Counts kept hits that are in no open call any more. */
+static void
+calls_count_ended(struct thread *thread)
+{
+	struct thread_calls *calls = thread->calls;
+	struct tree *tree = &thread->file->tree;
+	size_t i, n = 0;
+	unsigned f;
+
+	for (i = 0; i < calls->n_kept; i++) {
+		struct kept_hits *kept = &calls->kept[i];
+
+		for (f = 0; f < N_FUNCTIONS && kept->key.counts.classes[f] !=
+		    OPEN_CLASS; f++)
+			;
+		if (f == N_FUNCTIONS)
+			call_counts_add(&tree->call_counts,
+			    CPPROFDATA_CALL_COUNTS, tree->owner, &kept->key,
+			    kept->hits, kept->samples);
+		else
+			calls->kept[n++] = *kept;
+	}
+	calls->n_kept = n;
+}
+
+/* A call has ended, and its hits get their class. */
+static void
+calls_close(struct thread *thread, unsigned function, uint16_t class)
+{
+	struct thread_calls *calls = thread->calls;
+	size_t i;
+
+	calls->open[function].is_open = false;
+	for (i = 0; i < calls->n_kept; i++) {
+		uint16_t *const own =
+		    &calls->kept[i].key.counts.classes[function];
+
+		if (*own == OPEN_CLASS)
+			*own = class;
+	}
+	calls_count_ended(thread);
+}
+
+/* It has returned at end_ns. */
+static void
+calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
+{
+	struct open_call *call = &thread->calls->open[function];
+	const uint64_t without_ns = call->without_ns;
+	const uint64_t interval_ns = call_functions_interval_ns();
+	uint64_t least, most, before;
+
+	call->without_ns = end_ns;
+	if (!call->has_length || end_ns < call->since_ns ||
+	    call->since_ns < without_ns) {
+		calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
+		    call->reason, 0);
+		calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
+		return;
+	}
+	least = end_ns - call->since_ns;
+	most = end_ns - without_ns;
+	/*
+	 * On average it began in the middle.  But if it was seen only once, it
+	 * may be short, and where the thread had to wait for a processor, most
+	 * of that time was probably before it.
+	 */
+	before = (most - least) / 2;
+	if ((call->n_seen < 2 || call->began_waiting) &&
+	    before > interval_ns / 2)
+		before = interval_ns / 2;
+	calls_add(thread, function, CPPROFDATA_CALL_LENGTHS,
+	    calls_bin(least + before), most - least);
+	calls_add(thread, function, CPPROFDATA_CALL_TAILS,
+	    calls_bin(end_ns > call->boundary_ns ?
+	    end_ns - call->boundary_ns : 0), most - least);
+	calls_close(thread, function, calls_class(least + before));
+}
+
+/* It was left at an unknown time, or its end will not be seen. */
+static void
+calls_abandon(struct thread *thread, unsigned function)
+{
+	struct open_call *call = &thread->calls->open[function];
+
+	call->without_ns = 0;
+	calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED, call->reason,
+	    0);
+	calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
+}
+
+/* The outermost frame of each function, as `places` says. */
+static void
+calls_find_frames(struct thread *thread)
+{
+	struct thread_calls *calls = thread->calls;
+	struct unwinder *unwinder = thread->unwinder;
+	const struct frames *stack = &unwinder->stack;
+	const size_t n_ranges = call_functions_refresh();
+	size_t i = n_ranges == calls->n_ranges ? unwinder->n_same : 0;
+	unsigned f;
+
+	calls->n_ranges = n_ranges;
+	for (f = 0; f < N_FUNCTIONS; f++)
+		if (calls->places[f] > i)
+			calls->places[f] = 0;
+	for (; i < stack->n; i++) {
+		const struct tree_node *node =
+		    tree_node_of_returns(stack->frames[i].at.returns);
+
+		if (node == NULL)
+			continue;
+		f = call_functions_find(node->module, node->offset);
+		if (f < N_FUNCTIONS && calls->places[f] == 0)
+			calls->places[f] = i + 1;
+	}
+	unwinder->n_same = stack->n;
+}
+
+static void
+calls_open(struct thread *thread, unsigned function, uint64_t since_ns,
+    uint64_t boundary_ns, uint64_t now_ns)
+{
+	struct unwinder *unwinder = thread->unwinder;
+	struct open_call *call = &thread->calls->open[function];
+	const size_t index = thread->calls->places[function] - 1;
+	const bool is_marked = trampoline_mark_call(unwinder, function, index);
+
+	call->is_open = call->is_new = true;
+	call->n_seen = 1;
+	call->began_waiting = since_ns < now_ns;
+	call->has_length = is_marked && call->without_ns != 0;
+	call->reason = !is_marked ? CPPROFDATA_CALL_NOT_MARKED :
+	    call->without_ns == 0 ? CPPROFDATA_CALL_BEGAN_BEFORE :
+	    CPPROFDATA_CALL_LEFT;
+	call->cfa = index > 0 ? unwinder->stack.frames[index - 1].sp : 0;
+	/* The thread may have waited for something before the call. */
+	call->since_ns = since_ns > call->without_ns ? since_ns :
+	    call->without_ns;
+	call->boundary_ns = boundary_ns > call->since_ns ? boundary_ns :
+	    call->since_ns;
+}
+
+/* Whether an open call of that function is still the one on the stack. */
+static bool
+calls_goes_on(struct thread *thread, unsigned function)
+{
+	struct open_call *call = &thread->calls->open[function];
+	struct unwinder *unwinder = thread->unwinder;
+	const size_t place = thread->calls->places[function];
+
+	if (place == 0)
+		return unwinder->end != UNWIND_COMPLETE &&
+		    unwinder->calls[function].state == CALL_MARKED;
+	if (unwinder->calls[function].state == CALL_MARKED)
+		return trampoline_is_marked(unwinder, function, place - 1);
+	/* Without a mark: as far as can be seen. */
+	call->has_length = false;
+	return place > 1 && unwinder->stack.frames[place - 2].sp == call->cfa;
+}
+
+static void
+calls_see_function(struct thread *thread, unsigned function, bool is_observed,
+    uint64_t since_ns, uint64_t boundary_ns, uint64_t now_ns)
+{
+	struct thread_calls *calls = thread->calls;
+	struct open_call *call = &calls->open[function];
+	struct unwinder *unwinder = thread->unwinder;
+
+	if (call->is_open && unwinder->calls[function].state == CALL_RETURNED) {
+		unwinder->calls[function].state = CALL_UNMARKED;
+		calls_finish(thread, function,
+		    unwinder->calls[function].end_ns);
+	} else if (call->is_open && !calls_goes_on(thread, function)) {
+		trampoline_unmark_call(unwinder, function);
+		calls_abandon(thread, function);
+	}
+	if (call->is_open)
+		call->n_seen += is_observed;
+	if (call->is_open)
+		return;
+	if (calls->places[function] != 0 && is_observed &&
+	    unwinder->end == UNWIND_COMPLETE)
+		calls_open(thread, function, since_ns, boundary_ns, now_ns);
+	else if (calls->places[function] == 0 &&
+	    unwinder->end == UNWIND_COMPLETE)
+		call->without_ns = now_ns;
+}
+
+void
+calls_see(struct thread *thread, bool is_observed, uint64_t since_ns,
+    uint64_t boundary_ns, uint64_t now_ns)
+{
+	unsigned f;
+
+	if (thread->calls == NULL)
+		thread->calls = datafile_private_memory(sizeof *thread->calls);
+	if (thread->calls == NULL)
+		return;
+	calls_find_frames(thread);
+	for (f = 0; f < process.n_call_functions; f++)
+		calls_see_function(thread, f, is_observed, since_ns,
+		    boundary_ns, now_ns);
+}
+
+/* The time after the first sample does not include that sample. */
+void
+calls_resume(struct thread *thread, uint64_t taken_ns)
+{
+	unsigned f;
+
+	for (f = 0; f < process.n_call_functions; f++) {
+		struct open_call *call = &thread->calls->open[f];
+
+		if (call->is_open && call->is_new)
+			call->boundary_ns += taken_ns;
+		call->is_new = false;
+	}
+}
+
+/* Room for one more.  False: there is none. */
+static bool
+calls_reserve(struct thread_calls *calls)
+{
+	const size_t capacity = calls->capacity > 0 ? 2 * calls->capacity :
+	    FIRST_KEPT;
+	struct kept_hits *kept;
+
+	if (calls->n_kept < calls->capacity)
+		return true;
+	if (capacity > MOST_KEPT)
+		return false;
+	kept = datafile_private_memory(capacity * sizeof *kept);
+	if (kept == NULL)
+		return false;
+	if (calls->kept != NULL) {
+		memcpy(kept, calls->kept, calls->n_kept * sizeof *kept);
+		files_unmap(calls->kept, calls->capacity * sizeof *kept);
+	}
+	calls->kept = kept;
+	calls->capacity = capacity;
+	return true;
+}
+
+void
+calls_count(struct thread *thread, const struct node *leaf, unsigned column,
+    uint64_t hits)
+{
+	struct thread_calls *calls = thread->calls;
+	union call_key key = { .counts = { .node = leaf->number,
+	    .resource = column } };
+	bool is_inside = false;
+	size_t i;
+	unsigned f;
+
+	if (calls == NULL)
+		return;
+	for (f = 0; f < process.n_call_functions; f++)
+		if (calls->open[f].is_open) {
+			key.counts.classes[f] = OPEN_CLASS;
+			is_inside = true;
+		}
+	if (!is_inside)
+		return;
+	for (i = calls->n_kept; i > 0 && i + LOOK_BACK > calls->n_kept; i--) {
+		struct kept_hits *kept = &calls->kept[i - 1];
+
+		if (kept->key.words[0] != key.words[0] ||
+		    kept->key.words[1] != key.words[1])
+			continue;
+		kept->hits += hits;
+		kept->samples++;
+		return;
+	}
+	if (calls_reserve(calls))
+		calls->kept[calls->n_kept++] = (struct kept_hits){
+			.key = key, .hits = hits, .samples = 1 };
+}
+
+bool
+calls_refer(const struct thread *thread)
+{
+	const struct thread_calls *calls = thread->calls;
+	unsigned f;
+
+	for (f = 0; calls != NULL && f < N_FUNCTIONS; f++)
+		if (calls->open[f].is_open)
+			return true;
+	return calls != NULL && calls->n_kept > 0;
+}
+
+bool
+calls_have_returned(const struct thread *thread)
+{
+	unsigned f;
+
+	for (f = 0; thread->calls != NULL && f < N_FUNCTIONS; f++)
+		if (thread->unwinder->calls[f].state == CALL_RETURNED)
+			return true;
+	return false;
+}
+
+void
+calls_end(struct thread *thread, bool all)
+{
+	struct unwinder *unwinder = thread->unwinder;
+	unsigned f;
+
+	for (f = 0; f < process.n_call_functions; f++) {
+		if (!thread->calls->open[f].is_open)
+			continue;
+		if (unwinder->calls[f].state == CALL_RETURNED) {
+			unwinder->calls[f].state = CALL_UNMARKED;
+			calls_finish(thread, f, unwinder->calls[f].end_ns);
+		} else if (all) {
+			trampoline_unmark_call(unwinder, f);
+			calls_abandon(thread, f);
+		}
+	}
+	/* The next thread with this state has another stack. */
+	if (!all)
+		return;
+	for (f = 0; f < N_FUNCTIONS; f++) {
+		thread->calls->open[f].without_ns = 0;
+		thread->calls->places[f] = 0;
+	}
+	unwinder->n_same = 0;
+}
+
+void
+calls_forked(struct thread *thread)
+{
+	trampoline_withdraw_calls(thread->unwinder);
+	trampoline_forget_calls(thread->unwinder);
+	thread->calls = NULL;
+}

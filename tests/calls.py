@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""calls.py -- what `record --calls` says of calls, against a program that
+measures them with its own clock.
+
+A length is known to within an interval, and a nap takes as long as it takes, so
+nothing here depends on how busy the machine is: counts are compared with those
+of the program's own lengths within these bounds.  Speaks TAP.
+"""
+import os
+import subprocess
+import tempfile
+
+from claims import Claims, rounds
+from cpprof import CPPROF, ask, documents, run, text
+
+BUILD = os.path.abspath(os.environ.get("builddir", "."))
+PROGRAM = os.path.join(BUILD, "tests/programs/calls")
+MS = 1000000
+
+
+def record(directory, mode, n, seed=1, functions="handle"):
+    """The recording of a run, and the true lengths in ns."""
+    name = os.path.join(directory, f"{mode}-{seed}.cpprof")
+    out = run("record", "--no-prompt", "--calls", functions, "-o", name,
+              PROGRAM, mode, str(n), str(seed)).stdout
+    return name, sorted(int(line) for line in out.split())
+
+
+def lengths(name, function="handle"):
+    return documents([name], f"calls {function}")[-1]
+
+
+def count_above(found, bound):
+    return sum(row["calls"] for row in found["rows"]
+               if row["least_ns"] >= bound)
+
+
+def check_naps(directory, seed):
+    """Counts above bounds, percentiles and the number of all calls."""
+    name, true = record(directory, "naps", 1500, seed)
+    found = lengths(name)
+    differences, misses = [], []
+    for row in found["rows"][2:]:
+        bound = row["least_ns"]
+        # A length is too great by at most half an interval.  The program reads
+        # its clock outside of the call, and may lose the processor there.
+        least = sum(t >= bound + MS // 4 for t in true)
+        most = sum(t >= bound - 2.5 * MS for t in true)
+        n = count_above(found, bound)
+        if not least * 0.97 - 3 <= n <= most * 1.03 + 3:
+            differences.append(f"above {bound} ns: {n}, not {least} to {most}")
+    for key, share in (("p90", 0.9), ("p99", 0.99)):
+        exact = true[int(share * len(true))]
+        if not found[key]["low_ns"] <= exact <= (
+                found[key]["high_ns"] or exact):
+            misses.append(f"seed {seed}: {key} is {exact}: {found[key]}")
+    value, error = found["calls"]["value"], found["calls"]["error"]
+    if abs(value - len(true)) > 4 * error + 0.15 * len(true):
+        differences.append(f"{value} calls +- {error}, not {len(true)}")
+    return differences, misses
+
+
+def check_planted(directory, seed):
+    """The cause of slow calls is first, and parts add up."""
+    name, true = record(directory, "planted", 3000, seed)
+    sums = {}
+    for step in ("", "narrow calls above 45ms", "narrow calls below 45ms",
+                 "narrow label call:handle=unfinished",
+                 "drop label call:handle"):
+        done = ask([name], *([step] if step else []), "threshold 0",
+                   "functions", options=("-F", "json"), status=None)
+        rows = [line for line in done.stdout.splitlines()
+                if '"rows"' in line]
+        sums[step] = rows_of(rows[-1]) if rows and (
+            done.returncode == 0) else {}
+    whole = sums[""]
+    differences = []
+    for function in whole:
+        parts = sum(part.get(function, 0) for step, part in sums.items()
+                    if step)
+        if parts != whole[function]:
+            differences.append(f"{function}: {parts} of {whole[function]}")
+    slow = sums["narrow calls above 45ms"]
+    if slow.get("wait_for_lock", 0) != whole.get("wait_for_lock", -1):
+        differences.append(f"waits: {slow} of {whole}")
+    rows = documents([name], "base calls below 45ms", "threshold 0",
+                     "diff functions")[-1]["rows"]
+    first = [row["path"][0] for row in rows
+             if row["path"][0].split("(")[0] not in
+             ("main", "handle", "once", "call")]
+    if first[0] not in ("wait_for_lock", "nap") and (
+            "nanosleep" not in first[0]):
+        differences.append(f"not first: {first[:5]}")
+    if not rows[0]["change"] > 0:
+        differences.append(str(rows[0]))
+    return differences
+
+
+def rows_of(line):
+    import json
+    return {row["path"][0]: row["hits"] for row in json.loads(line)["rows"]}
+
+
+def cpu_hits(name, *steps):
+    """Those below `handle`."""
+    done = ask([name], "resource cpu", "threshold 0", *steps,
+               "functions handle", options=("-F", "json"), status=None)
+    return sum(rows_of(line).get("handle", 0)
+               for line in done.stdout.splitlines() if '"rows"' in line)
+
+
+def check_kernel(claims, directory):
+    """Hits at frames of the kernel are in calls.  A call of 60 ms is seen after
+    4 ms, or later on a busy machine."""
+    claim = "hits at frames of the kernel are in calls"
+    name = os.path.join(directory, "kernel.cpprof")
+    run("record", "--no-prompt", "--calls", "handle", "-r", "cpu", "-r",
+        "real", "-o", name, PROGRAM, "kernel", "15")
+    inside, outside = "narrow label call:handle", "drop label call:handle"
+    whole = cpu_hits(name, inside)
+    kernel, outside = (cpu_hits(name, step, "narrow @kernel")
+                       for step in (inside, outside))
+    if kernel + outside == 0:
+        claims.skip(claim, "stacks have no frames of the kernel here")
+    else:
+        claims.check(claim, kernel > outside and kernel > whole / 2,
+                     f"{kernel} of {whole} in calls, {outside} outside")
+
+
+def check_ending(directory, mode, n, returned, unfinished):
+    """How many calls have a length, and how many have none."""
+    name, true = record(directory, mode, n)
+    done = ask([name], "calls", options=("-F", "json"), status=None)
+    if done.returncode != 0 and returned == 0:
+        assert "seen to its end" in done.stderr, done.stderr
+        return
+    found = lengths(name)
+    seen = sum(row["calls"] for row in found["rows"] if row["least_ns"] > 0)
+    assert (seen, found["unfinished"]) == (returned, unfinished), (
+        seen, found["unfinished"], text([name], "calls"))
+    for row in found["rows"]:
+        assert row["calls"] == 0 or row["end_ns"] >= true[0], (row, true)
+
+
+def check_same_output(mode):
+    """The program does the same as by itself: as many lines, same status."""
+    alone = subprocess.run([PROGRAM, mode, "5"], capture_output=True,
+                           check=True, timeout=120)
+    with tempfile.TemporaryDirectory() as directory:
+        under = subprocess.run(
+            [CPPROF, "record", "--no-prompt", "--calls", "handle,nap", "-o",
+             os.path.join(directory, "r"), PROGRAM, mode, "5"],
+            capture_output=True, check=True, timeout=120)
+    assert len(alone.stdout.splitlines()) == len(under.stdout.splitlines())
+
+
+def main():
+    claims = Claims()
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        misses, tried = [], 0
+        for seed in range(1, rounds(2) + 1):
+            differences, missed = check_naps(directory, seed)
+            tried += 2
+            misses += missed
+            claims.make(f"calls that sleep are counted by length, {seed}",
+                        differences)
+        claims.check("percentiles lie within their bounds",
+                     len(misses) <= 1 + 0.1 * tried, "\n".join(misses))
+        for seed in range(1, rounds(1) + 1):
+            claims.make(f"the cause of slow calls comes first, {seed}",
+                        check_planted(directory, seed))
+        check_kernel(claims, directory)
+        claims.attempt("of recursive calls the outermost counts",
+                       check_ending, directory, "recursion", 15, 15, 0)
+        claims.attempt("calls left by longjmp have no length", check_ending,
+                       directory, "jumps", 15, 0, 15)
+        claims.attempt("calls left by an exception have no length",
+                       check_ending, directory, "throws", 15, 0, 15)
+        claims.attempt("calls in which their threads end have no length",
+                       check_ending, directory, "exits", 15, 0, 15)
+        for mode in ("jumps", "throws", "exits", "forks", "inner"):
+            claims.attempt(f"the program does the same: {mode}",
+                           check_same_output, mode)
+        claims.attempt("a function that is not there is named", lambda: (
+            check_unknown(directory)))
+    claims.end()
+
+
+def check_unknown(directory):
+    name, _ = record(directory, "recursion", 2, 9, "no_such_function")
+    done = ask([name], "calls", status=(1, 2))
+    assert "no function no_such_function was found" in done.stderr, done
+
+
+main()

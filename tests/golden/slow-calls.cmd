@@ -1,0 +1,20 @@
+# arguments: ../tests/data/calls/planted.cpprofdata.gz
+calls
+narrow calls above p99
+steps
+undo
+narrow calls above 45ms
+functions
+undo
+narrow label call:handle<45ms
+undo
+base calls below 45ms
+base
+diff functions
+base off
+labels
+format json
+calls
+calls handle
+format text
+narrow calls handle above p50
