@@ -42,7 +42,8 @@ apropos_run(struct session *session, const struct arguments *arguments,
 	help_start_list(table);
 	for (size_t i = 0; status == 0 && commands[i] != NULL; i++)
 		if (mentions(commands[i], word))
-			status = help_add_row(commands[i], table, error);
+			status = help_add_row(commands[i], command_group_titles[
+			                      commands[i]->group], table, error);
 	if (status == 0 && table->n_rows == 0)
 		status = table_add_footer(table, error, "no command mentions "
 		                          "%.60s", word);

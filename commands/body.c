@@ -6,7 +6,7 @@ const struct command command_body = {
 	.name = "body",
 	.words = COMMAND_WORDS(SHORT("b")),
 	.group = GROUP_LOOK,
-	.summary = "what each function's own body used, callees left out",
+	.summary = "functions by their own use alone, as fractions (top has both)",
 	.description =
 	    "Lists every function by the number of samples in which it is the "
 	    "innermost function: the same numbers as prof(1). A function with "

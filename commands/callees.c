@@ -12,7 +12,7 @@ const struct command command_callees = {
 	.name = "callees",
 	.words = COMMAND_WORDS(SHORT("callee")),
 	.group = GROUP_LOOK,
-	.summary = "whom a function calls: paths of two that begin with it",
+	.summary = "whom a function calls directly: paths of down with two names",
 	.description =
 	    "Lists the paths (FUNCTION callee). The hits of a path are the "
 	    "samples whose stack contains that call. For the other direction, "

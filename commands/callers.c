@@ -12,7 +12,7 @@ const struct command command_callers = {
 	.name = "callers",
 	.words = COMMAND_WORDS(SHORT("caller")),
 	.group = GROUP_LOOK,
-	.summary = "who calls a function: paths of two that end in it",
+	.summary = "who calls a function directly: the paths of up with two names",
 	.description =
 	    "Lists the paths (caller FUNCTION). The hits of a path are the "
 	    "samples whose stack contains that call. For the other direction, "

@@ -64,7 +64,7 @@ const struct command command_columns = {
 	    "hidden, and rows are sorted by the first column.\n\n"
 	    "column defines columns that are computed from two resources, such "
 	    "as page faults for each millisecond. top, flat, body, functions, "
-	    "find, down, up, tree, callers, callees, path, threads, processes "
+	    "down, up, tree, callers, callees, path, threads, processes "
 	    "and labels show columns; the other views say that they show one "
 	    "resource alone.\n\n"
 	    "columns off shows one resource again. Columns that another "

@@ -95,7 +95,7 @@ const struct command command_diff = {
 	.description =
 	    "Shows a view as a comparison of the base with the loaded "
 	    "profile: top, functions, body, flat, down, up, tree, callers, "
-	    "callees, path, find and flame, with their arguments. Paths are "
+	    "callees, path and flame, with their arguments. Paths are "
 	    "canonical on both sides, functions match by name, and steps, "
 	    "groups and settings apply to both. What appeared or vanished has "
 	    "a row. A row is shown if it has the threshold's share of either "

@@ -12,8 +12,8 @@ const struct command command_down = {
 	.name = "down",
 	.words = COMMAND_WORDS(SHORT("do")),
 	.group = GROUP_LOOK,
-	.summary = "downward call path profile: all paths that begin with the "
-	    "root",
+	.summary =
+	    "all call paths that begin with a function (callees: one call)",
 	.description =
 	    "Lists the call paths that begin with the root function, most "
 	    "expensive first. The fraction of a path is the share of the hits "

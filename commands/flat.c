@@ -6,7 +6,7 @@ const struct command command_flat = {
 	.name = "flat",
 	.words = COMMAND_WORDS(SHORT("fl")),
 	.group = GROUP_LOOK,
-	.summary = "flat profile: self, cumulative, self with descendants",
+	.summary = "functions by their own use in gprof's columns: running sums, calls",
 	.description =
 	    "Lists every function by what its own body used, in the columns "
 	    "of gprof: the share of the body, the running sum of the shares, "

@@ -6,10 +6,11 @@ const struct command command_functions = {
 	.name = "functions",
 	.words = COMMAND_WORDS(
 	    ALIAS("body+descendants"), SHORT("fu"),
+	    FORMER("find", "functions all"), FORMER("fi", "functions all"),
 	    /* pprof */ TYPE("cum", "functions"),
 	    /* gdb */ MEANS("info functions")),
 	.group = GROUP_LOOK,
-	.summary = "what each function used, including all that it called",
+	.summary = "functions by their use with all that they called (top: by own)",
 	.description =
 	    "Lists every function by body+descendants: the hits of the "
 	    "samples whose stack contains it, each counted once, even if the "
@@ -18,7 +19,8 @@ const struct command command_functions = {
 	    "A pattern is a name, a glob with * and ?, or an extended regular "
 	    "expression between slashes. A function with exactly that name "
 	    "takes precedence. A number, before or after the pattern, sets how "
-	    "many rows are shown, whatever the threshold.",
+	    "many rows are shown, whatever the threshold; all shows all rows: "
+	    "functions all db_* finds functions by name, whatever they used.",
 	.example = "functions db_*",
 	.arguments = listing_arguments,
 	.view = view_functions,

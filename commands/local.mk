@@ -24,7 +24,6 @@ command_sources = \
 	commands/labels.c \
 	commands/path.c \
 	commands/specialise.c \
-	commands/find.c \
 	commands/members.c \
 	commands/open.c \
 	commands/list.c \

@@ -7,7 +7,7 @@ const struct command command_top = {
 	.words = COMMAND_WORDS(
 	    /* pprof */ TYPE("text", "top")),
 	.group = GROUP_LOOK,
-	.summary = "the functions that used most: self, and with descendants",
+	.summary = "functions by their own use, with that of their callees beside it",
 	.description =
 	    "Lists functions by what their own bodies used. Beside it is what "
 	    "each used with everything that it called, each hit counted once. "

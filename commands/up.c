@@ -15,7 +15,7 @@ const struct command command_up = {
 	    TYPE("backtrace", "up FUNCTION, or tree for all stacks"),
 	    TYPE("where", "up FUNCTION, or tree for all stacks")),
 	.group = GROUP_LOOK,
-	.summary = "upward call path profile: all paths that end in the root",
+	.summary = "all call paths that end in a function (callers: the last call)",
 	.description =
 	    "Lists the call paths that end in the root function, most "
 	    "expensive first. They show which callers, and which callers of "

@@ -56,7 +56,7 @@ def plain_perf(folder):
          4000000) for i in range(164)])
 
 
-VIEWS = ("top", "flat", "body", "functions", "find *", "down", "up work",
+VIEWS = ("top", "flat", "body", "functions", "functions all *", "down", "up work",
          "tree", "callers work", "callees main", "graph", "path main work",
          "threads", "processes", "explain", "timeline", "specialise main work",
          "steps")

@@ -208,7 +208,7 @@ class Case:
         profile = self.profiles[self.current]
         for view, root in oracle.queries(profile):
             yield view, root
-        for view in ("flat", "find"):
+        for view in ("flat", "functions all"):
             yield view, None
         rng = random.Random(self.text)
         paths = [path for name in profile.functions
@@ -217,8 +217,8 @@ class Case:
             yield "path", path
 
     def command(self, view, root):
-        if view == "find":
-            return "find *"
+        if view == "functions all":
+            return "functions all *"
         if view == "path":
             return "path (" + " ".join(map(oracle.quoted, root)) + ")"
         return view + (" " + oracle.quoted(root) if root else "")
@@ -228,7 +228,7 @@ class Case:
         profile = self.profiles[name]
         if view == "path":
             return [(root, oracle.down(profile, root[0])[root])]
-        same = {"flat": "body", "find": "functions"}
+        same = {"flat": "body", "functions all": "functions"}
         return oracle.view_rows(profile, same.get(view, view), root)
 
     def sort_key(self, path, hits):
@@ -392,7 +392,7 @@ def check_events(directory):
     path = events_file(directory)
     profile = documents(path, ["functions"])[0]["rows"]
     names = [row["path"][0] for row in profile[:4]]
-    commands = ["functions", "body", "flat", "top", "find *"]
+    commands = ["functions", "body", "flat", "top", "functions all *"]
     for name in names:
         commands += [f"callers {oracle.quoted(name)}",
                      f"callees {oracle.quoted(name)}"]

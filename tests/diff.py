@@ -961,7 +961,7 @@ def check_flows(folder, seed):
         for i in range(n_base + n_now)]
     queries = ["functions", "body", "top"] + [
         f"{view} {name}" for view in ("down", "up", "callers", "callees")
-        for name in names[:-1]] + ["path main f1", "find f*"]
+        for name in names[:-1]] + ["path main f1", "functions all f*"]
     tables = compare(runs[:n_base], runs[n_base:], "threshold 0",
                      *[f"diff {query}" for query in queries])
     large = compare(runs[:n_base], runs[n_base:], "threshold 5%",
@@ -971,7 +971,7 @@ def check_flows(folder, seed):
         want = {path for path, row in rows_of(table).items() if any(
             row[side] >= 0.05 * table[side]["mean"] * (1 - 1e-12) and
             row[side] > 0 for side in ("base", "now"))}
-        if not query.startswith(("find", "path")) and \
+        if not query.startswith(("functions all", "path")) and \
                 rows_of(shown).keys() != want:
             wrong.append((seed, query, "threshold",
                           rows_of(shown).keys() ^ want))

@@ -28,7 +28,7 @@ claims = Claims()
 HEADER = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=1000\n"
 N_SPREAD = 60
 FROM_GROUPS = "random groups of the"
-VIEWS = ["top", "flat", "body", "functions", "find /./", "tree", "down a",
+VIEWS = ["top", "flat", "body", "functions", "functions all /./", "tree", "down a",
          "up a", "callers a", "callees a"]
 
 

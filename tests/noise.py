@@ -69,7 +69,7 @@ def profiles_of(samples):
             for stacks in (hits, counts)]
 
 
-VIEWS = ["top", "flat", "body", "functions", "find /./", "tree", "down a",
+VIEWS = ["top", "flat", "body", "functions", "functions all /./", "tree", "down a",
          "up a", "callers a", "callees a"]
 
 
@@ -159,7 +159,7 @@ def check_others(folder):
                  "+-: the share's standard error" in text, text)
     for command, line in [
             ("tree", "  db_update_record (0.1368 +-0.0139) [84]"),
-            ("find db_update_record", "0.1368 +-0.0139 db_update_record [84]"),
+            ("functions all db_update_record", "0.1368 +-0.0139 db_update_record [84]"),
             ("top", "self+-")]:
         text = cpprof.text(FORMS, "noise on", "limit off", command)
         claims.check(f"so has {command}", line in text, text)

@@ -143,7 +143,7 @@ def values(view, profile, root):
     """What each path of a view, as it is typed, has: {path: hits}."""
     if view in ("top", "flat", "body"):
         return body(profile, root)
-    if view in ("functions", "find /./"):
+    if view in ("functions", "functions all /./"):
         return functions(profile, root)
     if view == "tree":
         return weights(profile)

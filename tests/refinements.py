@@ -1001,8 +1001,8 @@ def check_return_types(folder):
         assert status == 0 and not errors, errors
         found = [row["path"][0] for row in json.loads(lines[-1])["rows"]]
         assert found == names, (steps, found)
-    for command, names in (("find std::*", ["void std::sort<int>(int*)",
-                                            "std::f(int)"]),
+    for command, names in (("functions all std::*",
+                            ["void std::sort<int>(int*)", "std::f(int)"]),
                            ("up /^std::s/", ["void std::sort<int>(int*)"])):
         _, lines, errors = shows(["format json", command], folder, path)
         assert not errors, errors

@@ -146,7 +146,7 @@ def ambiguous_short_names_are_listed(profile):
 def patterns_match_all_that_a_name_is_short_for(profile):
     """Where a command takes a pattern, as a glob would."""
     chars, ints = PUSH.format("char"), PUSH.format("int")
-    for view in "find", "functions", "top", "body", "flat":
+    for view in "functions all", "functions", "top", "body", "flat":
         got = run("format json", f"{view} push_back", profile=profile)
         assert got.returncode == 0, got
         glob = run("format json", f"{view} *::push_back", profile=profile)
@@ -154,7 +154,7 @@ def patterns_match_all_that_a_name_is_short_for(profile):
         rows = json.loads(got.stdout)["rows"]
         assert {tuple(row["path"]) for row in rows} == {(chars,), (ints,)}
     # Whole scopes before those that lack some, and one name as before.
-    rows = json.loads(run("format json", "find |ns::run|",
+    rows = json.loads(run("format json", "functions all |ns::run|",
                           profile=profile).stdout)["rows"]
     assert [row["path"] for row in rows] == [["int ns::run<int>(int) const"]]
     for step in "narrow {}", "drop {}", "group g = {}":

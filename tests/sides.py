@@ -144,7 +144,7 @@ def differences(got, want):
 
 
 VIEWS = ["functions", "body", "top", "tree", "flat", "down main", "up f0",
-         "callers f0", "callees f0", "find f*", "path main f0"]
+         "callers f0", "callees f0", "functions all f*", "path main f0"]
 
 
 def queries(draw, lines, n=4):

@@ -285,10 +285,10 @@ run 1 "$forms" -e 'resource cpu'
 ok 'an unknown resource' err_has 'the profile has |Real Time|'
 run 1 "$forms" -e e
 ok 'a word of which nothing is left is not near' lacks err_has 'did you mean'
-run 1 "$forms" -e 'functions db_*' -e 'find db_raed_record'
+run 1 "$forms" -e 'functions db_*' -e 'functions all db_raed_record'
 ok 'a name that a search does not find is perhaps mistyped' err_is \
 	'-e:2: the profile has no function db_raed_record; did you mean db_read_record or db_update_record?'
-for view in find functions flat body top; do
+for view in "functions all" functions flat body top; do
 	run 1 "$forms" -F csv -e "$view zz*"
 	ok "what $view does not find is no table" \
 		both out_is '' err_is '-e:1: no function matches zz*'
@@ -306,7 +306,7 @@ ok 'the name of a group may be in quotes' out_has \
 run 1 "$forms" -e 'group my lib = form_*'
 ok 'a name with blanks goes between bars' err_is \
 	'-e:1: lib: expected one of =, =>; a name with blanks goes between bars: group |my lib| ='
-run 0 "$forms" -F csv -e 'find /^db_(get|read)_/'
+run 0 "$forms" -F csv -e 'functions all /^db_(get|read)_/'
 ok 'an expression holds bars' out_is 'hits,fraction,path
 614,1,db_read_record
 530,0.8631921824104235,db_get_property'
@@ -452,7 +452,7 @@ if [ -n "${PYTHON3-}" ] && [ "$PYTHON3" != no ]; then
 	printf 'm;e\033[31m\377;\342\200\256|x;a"b\\ 3\nm 18446744073709551600\n' \
 		>"$work/odd"
 	printf '%s\n' functions flat body down up tree info show help 'help up' \
-		'apropos path' resource root history 'find *' 'callees m' \
+		'apropos path' resource root history 'functions all *' 'callees m' \
 		'threshold 0.2' 'path (m)' 'unit gticks' >"$work/in"
 	run 0 -F json "$work/odd"
 	cat >"$work/check.py" <<'END'

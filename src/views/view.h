@@ -162,7 +162,7 @@ struct view_request {
 	bool folds_chains;	/* down, up: paths that one longer path shows
 				 * as well are left out, see rows_fold */
 	const struct pattern *pattern;	/* of functions; NULL: all.  For top,
-					 * flat, body, functions, find */
+					 * flat, body, functions */
 	const uint32_t *path;		/* path, timeline: the names of one
 					 * call path */
 	size_t n_path;
@@ -193,8 +193,8 @@ view_count_runs(const struct view_request *request)
  *
  * A record is hidden if it is below the threshold, otherwise if it is longer
  * than depth, otherwise if it is folded, otherwise if it is beyond the limit.
- * find ignores the threshold; path always shows its one row; in tree the depth
- * of a node is its path's length.  Each view's file states its cost.
+ * path always shows its one row; in tree the depth of a node is its path's
+ * length.  Each view's file states its cost.
  *
  * For a flow, rows also have the column estimated: whether hits, in top and
  * flat inclusive, is computed by gprof's rule instead of measured.  Hidden
@@ -204,8 +204,7 @@ typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);
 
 view_function view_top, view_flat, view_body, view_functions, view_down,
-    view_up, view_tree, view_callers, view_callees, view_path, view_find,
-    view_never;
+    view_up, view_tree, view_callers, view_callees, view_path, view_never;
 
 /*
  * The hits of each slice of time, of the request's path if n_path > 0, else of

@@ -9,7 +9,7 @@ callers factor
 callees factor
 path (main expr term factor number)
 path (number strtod)
-find factor
+functions all factor
 tree
 granularity address
 granularity module

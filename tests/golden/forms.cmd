@@ -15,7 +15,7 @@ body
 callers db_get_property
 callees address_information
 path (address_information db_get_property db_read_record)
-find db_*
+functions all db_*
 unit gticks
 digits 2
 functions

@@ -10,7 +10,7 @@ tree
 callers db_read_record
 callees main
 path (main invoice)
-find invoice
+functions all invoice
 root
 root db_read_record
 resource

@@ -37,6 +37,7 @@ granularity module
 root
 granularity function
 unit fortnights
+find db_*
 help nonsense
 help | head -12
 apropos zebra

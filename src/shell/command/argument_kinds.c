@@ -557,29 +557,43 @@ const struct argument_kind arg_count = {
 	.complete = complete_off,
 };
 
-/* A function that is called 10 is written between bars. */
+/* A function that is called 10 or all is written between bars. */
 static bool
-argument_kinds_is_number(const struct word *word)
+argument_kinds_is_rows(const struct word *word)
 {
-	return !word->is_quoted && is_whole_number(word->text);
+	return !word->is_quoted && (is_whole_number(word->text) ||
+	    strcmp(word->text, "all") == 0);
 }
 
 static int
 argument_kinds_read_rows(struct reading *reading, struct value *value)
 {
 	value->text = argument_kinds_next_word(reading)->text;
+	value->count = SIZE_MAX;
+	if (strcmp(value->text, "all") == 0)
+		return 0;
 	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
 		return 0;
 	if (is_too_large(value->text))
 		return error_set(reading->error, "%.*s is too large", SHOWN,
 		                 value->text);
-	return error_set(reading->error, "%.*s: expected a positive number",
-	                 SHOWN, value->text);
+	return error_set(reading->error, "%.*s: expected a positive number or "
+	                 "all", SHOWN, value->text);
+}
+
+static void
+complete_all(struct completion *completion, const struct session *session,
+             const struct command *command)
+{
+	(void)session;
+	(void)command;
+	completion_offer(completion, "all", 3);
 }
 
 const struct argument_kind arg_rows = {
 	.read = argument_kinds_read_rows,
-	.wants = argument_kinds_is_number,
+	.complete = complete_all,
+	.wants = argument_kinds_is_rows,
 };
 
 static int

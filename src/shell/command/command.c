@@ -197,6 +197,26 @@ command_of_line(const char *line, size_t length, size_t *n, size_t *n_words,
 	return error->is_set ? NULL : command_lookup(line, first, error);
 }
 
+bool
+command_replace_former(struct text_buffer *text, const char *line,
+                       size_t length)
+{
+	size_t n = word_length(line, length);
+
+	for (size_t i = 0; commands[i] != NULL; i++) {
+		const struct command_word *row = commands[i]->words;
+
+		for (; row != NULL && row->word != NULL; row++)
+			if (row->use == WORD_FORMER &&
+			    command_is_word(row->word, line, n)) {
+				text_add_format(text, "%s%.*s", row->type,
+				                (int)(length - n), line + n);
+				return true;
+			}
+	}
+	return false;
+}
+
 void
 text_add_description(struct text_buffer *text, const struct command *command)
 {

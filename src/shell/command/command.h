@@ -88,8 +88,13 @@ struct command_word {
 		WORD_REPLACED,	/* what another program calls a thing for which
 				 * one types something else here; an error says
 				 * so */
+		WORD_FORMER,	/* what the command, with its first arguments,
+				 * was called before.  A line that begins with
+				 * it still works, and a note says what to
+				 * type. */
 	} use;
-	const char *type;	/* WORD_REPLACED: what to type */
+	const char *type;	/* WORD_REPLACED and WORD_FORMER: what to
+				 * type */
 };
 
 /* For struct command: .words = COMMAND_WORDS(ALIAS("exit"), ...) */
@@ -99,6 +104,7 @@ struct command_word {
 #define SHORT(word) { word, WORD_SHORT, NULL }
 #define MEANS(word) { word, WORD_ELSEWHERE, NULL }
 #define TYPE(word, line) { word, WORD_REPLACED, line }
+#define FORMER(word, line) { word, WORD_FORMER, line }
 
 /* An answer that is no table but the bytes of a file. */
 struct file_answer {
@@ -203,6 +209,13 @@ const struct command *command_lookup(const char *word, size_t length,
 const struct command *command_of_line(const char *line, size_t length,
                                       size_t *n, size_t *n_words,
                                       struct error *error);
+
+/*
+ * If line[length] begins with what a command was called before, adds the line
+ * with the words that are typed today in its place, and says true.
+ */
+bool command_replace_former(struct text_buffer *text, const char *line,
+                            size_t length);
 
 /* Adds the command's aliases with commas between them. */
 void text_add_aliases(struct text_buffer *text, const struct command *command,
@@ -399,7 +412,7 @@ extern const struct argument_kind
     arg_fraction,	/* 0.01 or 1%: fraction */
     arg_count,		/* a positive number or "off", called N|off in the
 			 * row: count */
-    arg_rows,		/* a positive number: count */
+    arg_rows,		/* a positive number or "all": count, SIZE_MAX */
     arg_digits,		/* a number from 0 to 15: count */
     arg_choice,		/* one of the command's choices: count */
     arg_resource,	/* a resource of the profile: count */

@@ -27,16 +27,21 @@ offer_argument(struct completion *completion, const struct session *session,
 	}
 }
 
-/* Offers arguments that may stand anywhere; `offered` has been already. */
+/*
+ * Offers arguments that may stand anywhere: options after a dash, and all, for
+ * the number of rows.  `offered` has been already.
+ */
 static void
-offer_options(struct completion *completion, const struct session *session,
-              const struct command *command, const struct argument *offered)
+offer_anywhere(struct completion *completion, const struct session *session,
+               const struct command *command, const struct argument *offered)
 {
+	const bool is_option = completion->prefix[0] == '-';
 	const struct argument *argument = command->arguments;
 
 	for (; argument->name != NULL; argument++)
 		if (argument != offered && argument->kind->complete != NULL &&
-		    (argument->flags & ARG_ANYWHERE) != 0)
+		    (argument->flags & ARG_ANYWHERE) != 0 &&
+		    (is_option || argument->kind == &arg_rows))
 			argument->kind->complete(completion, session, command);
 }
 
@@ -67,8 +72,8 @@ complete_argument(struct completion *completion,
 	completion->before = words + 1;
 	completion->n_before = n - 1;
 	offer_argument(completion, session, command, argument);
-	if (completion->prefix[0] == '-')
-		offer_options(completion, session, command, argument);
+	if (completion->prefix[0] != '\0')
+		offer_anywhere(completion, session, command, argument);
 }
 
 /*

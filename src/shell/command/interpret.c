@@ -258,9 +258,10 @@ parse_and_run(struct session *session, const struct command *command,
 	return status;
 }
 
-int
-interpret_line(struct session *session, const char *line, size_t length,
-               struct error *error)
+/* Runs the line[length], which begins with a command of today. */
+static int
+interpret_current(struct session *session, const char *line, size_t length,
+                  struct error *error)
 {
 	const struct command *command;
 	struct words words;
@@ -268,15 +269,6 @@ interpret_line(struct session *session, const char *line, size_t length,
 	bool is_raw;
 	int status;
 
-	while (length > 0 && memchr(" \t\r\n", *line, 4) != NULL) {
-		line++;
-		length--;
-	}
-	if (length == 0 || *line == '#')
-		return 0;
-	if (*line == '|' || *line == '>')
-		return error_set(error, "a line must begin with a command; see "
-		                 "help");
 	command = *line == '!' ? command_lookup("shell", 5, error)
 	    : command_of_line(line, length, &n, &n_words, error);
 	if (command == NULL)
@@ -295,6 +287,34 @@ interpret_line(struct session *session, const char *line, size_t length,
 		status = parse_and_run(session, command, &words, n_words,
 		                       line, error);
 	words_free(&words);
+	return status;
+}
+
+int
+interpret_line(struct session *session, const char *line, size_t length,
+               struct error *error)
+{
+	struct text_buffer now = { 0 };
+	int status;
+
+	while (length > 0 && memchr(" \t\r\n", *line, 4) != NULL) {
+		line++;
+		length--;
+	}
+	if (length == 0 || *line == '#')
+		return 0;
+	if (*line == '|' || *line == '>')
+		return error_set(error, "a line must begin with a command; see "
+		                 "help");
+	if (command_replace_former(&now, line, length)) {
+		message_note("%.*s is now called: %s",
+		             (int)strcspn(line, " \t\r\n"), line,
+		             text_string(&now));
+		line = text_string(&now);
+		length = now.length;
+	}
+	status = interpret_current(session, line, length, error);
+	text_free(&now);
 	return status;
 }
 
@@ -366,13 +386,20 @@ interpret_answer(struct session *session, const char *line,
 {
 	struct arguments arguments = { 0 };
 	const struct command *command;
+	struct text_buffer now = { 0 };
 	struct words words;
 	size_t length = strlen(line), n, n_words;
 	int status;
 
+	if (command_replace_former(&now, line, length)) {
+		line = text_string(&now);
+		length = now.length;
+	}
 	command = command_of_line(line, length, &n, &n_words, error);
-	if (command == NULL || words_split(&words, line, length, error) != 0)
+	if (command == NULL || words_split(&words, line, length, error) != 0) {
+		text_free(&now);
 		return -1;
+	}
 	status = words_check(&words, error);
 	if (status == 0)
 		status = arguments_parse(&arguments, session, command, &words,
@@ -382,5 +409,6 @@ interpret_answer(struct session *session, const char *line,
 		                        context, error);
 	arguments_free(&arguments);
 	words_free(&words);
+	text_free(&now);
 	return status;
 }

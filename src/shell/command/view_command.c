@@ -9,7 +9,7 @@
 #include "src/shell/terminal/terminal.h"
 
 const struct argument listing_arguments[] = {
-	{ "N", &arg_rows, ARG_OPTIONAL | ARG_ANYWHERE,
+	{ "N|all", &arg_rows, ARG_OPTIONAL | ARG_ANYWHERE,
 	  "how many rows (default: as limit and threshold say)" },
 	{ "PATTERN", &arg_pattern, ARG_OPTIONAL,
 	  "which functions to list (default: all)" },
@@ -49,8 +49,11 @@ view_command_take(const struct session *session,
 	} else if (argument->kind == &arg_rows) {
 		/* Who asks for ten rows wants ten. */
 		request->limit = value->count;
-		/* How sure a change is depends on which rows are tested. */
-		if (request->compared == NULL)
+		/*
+		 * How sure a change is depends on which rows are tested, and
+		 * who asks for all tests all.
+		 */
+		if (request->compared == NULL || value->count == SIZE_MAX)
 			request->threshold = 0;
 	} else if (argument->kind == &arg_path) {
 		request->path = value->names;

@@ -21,12 +21,10 @@ help_start_list(struct table *table)
 }
 
 int
-help_add_row(const struct command *command, struct table *table,
-             struct error *error)
+help_add_row(const struct command *command, const char *group,
+             struct table *table, struct error *error)
 {
-	struct cell cells[] = { cell_text(command->name),
-		                cell_text(command_group_titles[
-				    command->group]),
+	struct cell cells[] = { cell_text(command->name), cell_text(group),
 		                cell_text(command->summary) };
 
 	return table_add_row(table, cells, error);

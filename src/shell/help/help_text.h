@@ -9,10 +9,13 @@
 #include "src/shell/command/command.h"
 #include "src/shell/line/options.h"
 
-/* A list of commands, each with its group and its summary. */
+/*
+ * A list of commands, each with its summary, in groups: rows that follow each
+ * other.  The group's title is borrowed.
+ */
 void help_start_list(struct table *table);
-int help_add_row(const struct command *command, struct table *table,
-                 struct error *error);
+int help_add_row(const struct command *command, const char *group,
+                 struct table *table, struct error *error);
 
 /* Describes one command: usage, arguments, description, an example. */
 int help_describe(const struct command *command, struct table *table,

@@ -68,15 +68,6 @@ collect_totals(struct list *list, struct table *table, struct error *error)
 	return functions_collect(list, false, NULL, error);
 }
 
-/* All functions that match, however small. */
-static int
-collect_found(struct list *list, struct table *table, struct error *error)
-{
-	(void)table;
-	list->measure.least = 0;
-	return functions_collect(list, false, NULL, error);
-}
-
 static int
 collect_outermost(struct list *list, struct table *table, struct error *error)
 {
@@ -289,12 +280,6 @@ static const struct list_view functions_list = {
 	.collect = collect_totals,
 };
 
-static const struct list_view find_list = {
-	.kind = { .schema = "cpprof.functions/1", .has_columns = true,
-	          .title = "Functions Found (Body+Descendants)" },
-	.collect = collect_found,
-};
-
 static const struct list_view outermost_list = {
 	.kind = { .schema = "cpprof.functions/1", .has_columns = true,
 	          .has_root = true,
@@ -342,13 +327,6 @@ view_functions(const struct view_request *request, struct table *table,
                struct error *error)
 {
 	return list_show(&functions_list, request, NULL, table, error);
-}
-
-int
-view_find(const struct view_request *request, struct table *table,
-          struct error *error)
-{
-	return list_show(&find_list, request, NULL, table, error);
 }
 
 int
