@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'tests'))
 from collector_file import Profile  # noqa: E402
 
 LIBRARY = os.path.abspath(os.environ.get('CPPROF_LIBRARY',
-                                         '.libs/libcpprof.so'))
+                                         '.libs/libcpprof.so.0'))
 
 
 def measure(program, depth, seconds, **more):

@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 BUILD = os.environ.get("builddir", "build")
-LIBRARY = os.path.abspath(os.path.join(BUILD, ".libs", "libcpprof.so"))
+LIBRARY = os.path.abspath(os.path.join(BUILD, ".libs", "libcpprof.so.0"))
 SOURCES = os.path.dirname(os.path.abspath(__file__))
 RESOURCES = (None, "major-faults", "blame")
 KINDS = ("mutex", "rwlock", "semaphore", "contended")

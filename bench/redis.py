@@ -26,7 +26,7 @@ CALLS = ('epoll_wait', 'write', 'read')
 BUILD = os.environ.get('builddir', 'build')
 CPPROF = os.environ.get('CPPROF', './cpprof')
 SOURCES = os.path.dirname(os.path.abspath(__file__))
-LIBRARY = os.path.abspath(os.path.join(BUILD, '.libs', 'libcpprof.so'))
+LIBRARY = os.path.abspath(os.path.join(BUILD, '.libs', 'libcpprof.so.0'))
 
 
 def ask(*words):

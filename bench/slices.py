@@ -18,7 +18,7 @@ import workloads  # noqa: E402
 from collector_file import Profile  # noqa: E402
 
 LIBRARY = os.path.abspath(os.environ.get('CPPROF_LIBRARY',
-                                         '.libs/libcpprof.so'))
+                                         '.libs/libcpprof.so.0'))
 SIZES = {'calls': 600, 'cc1plus': 16, 'python3': 4000000, 'sqlite3': 1000000}
 
 

@@ -87,12 +87,15 @@
 #define CPPROF_ENVIRONMENT_KERNEL "CPPROF_KERNEL"
 
 /*
- * The library's file name, which is looked for next to the program and in
- * libdir.
+ * The library's file name, its soname, which is looked for next to the program
+ * and in libdir.
  */
-#define CPPROF_LIBRARY "libcpprof.so"
+#define CPPROF_LIBRARY "libcpprof.so.0"
 
-/* Likewise the agent for Java, which may not have been built. */
+/*
+ * Likewise the agent for Java, which may not have been built.  It is installed in
+ * pkglibdir, since no program is linked with it.
+ */
 #define CPPROF_JAVA_AGENT "libcpprof-java.so"
 
 #endif

@@ -9,6 +9,12 @@
 # - In three mappings instead of five (noseparate-code: constants lie next to the
 #   code), because every process creates them and every fork copies them.
 # - Only EXPORTED functions are visible.
+
+# CURRENT:REVISION:AGE of libtool, so the soname is libcpprof.so.0.  REVISION grows
+# with each release; CURRENT and AGE if cpprof.h gets a function; CURRENT grows and
+# AGE is 0 if a program that was linked before cannot use the new library.  Then
+# CPPROF_LIBRARY of lib/cpprof-environment.h changes, too.
+libcpprof_version = 0:0:0
 EXTRA_DIST += lib/COPYING lib/README.md
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
@@ -24,7 +30,7 @@ endif
 # The agent for Java has none of this: the virtual machine loads it like any other
 # library, and it asks for nothing but libc.
 if JAVA_AGENT
-lib_LTLIBRARIES += libcpprof-java.la
+pkglib_LTLIBRARIES += libcpprof-java.la
 endif
 libcpprof_java_la_SOURCES = lib/java/java-agent.c lib/java/java-agent.h \
 	lib/java/java-dump.c lib/java/java-interpreted.c lib/java/java.h
@@ -63,7 +69,7 @@ libcpprof_la_SOURCES = \
 	lib/base/meter.h lib/base/next.def lib/base/process.h lib/base/sampling.h \
 	lib/base/readable.h lib/base/real.def \
 	lib/base/shared.h \
-	lib/base/thread.h \
+	lib/base/thread.h lib/base/unfortified.h \
 	\
 	lib/signals/restorer-x86_64.S lib/signals/signals.h \
 	\
@@ -111,10 +117,11 @@ libcpprof_la_SOURCES = \
 	\
 	lib/unwind/trampoline-x86_64.S
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
+	-include $(srcdir)/lib/base/unfortified.h \
 	-fno-tree-loop-distribute-patterns -fno-tree-slp-vectorize \
 	-ftls-model=initial-exec
 libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
-libcpprof_la_LDFLAGS = -avoid-version -shared -Wl,-z,defs -Wl,-z,now \
+libcpprof_la_LDFLAGS = -version-info $(libcpprof_version) -shared -Wl,-z,defs -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name \
 	-Wl,-z,noseparate-code -XCClinker -nostartfiles
 

@@ -285,16 +285,36 @@ main_run(const struct options *options)
 	return status;
 }
 
+/* The commands that may be the first word. */
+static const char *const lone[] = { "record", "merge", "mcp", NULL };
+
+/* Answers a shell that completes the last of these words. */
+static int
+complete_words(size_t n, char **words)
+{
+	struct text_buffer text = { 0 };
+	struct session session;
+	int status;
+
+	session_start(&session);
+	complete_shell(&text, &session, lone, words, n);
+	status = main_print(text.bytes, text.length);
+	text_free(&text);
+	session_end(&session);
+	return status;
+}
+
 static int
 run_words(int argc, char **argv)
 {
-	static const char *const lone[] = { "record", "merge", "mcp" };
 	struct options options;
 	struct error error = { 0 };
 	int status;
 
 	setlocale(LC_CTYPE, "");
-	for (size_t i = 0; argc > 1 && i < sizeof lone / sizeof *lone; i++)
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+		return complete_words((size_t)argc - 2, argv + 2);
+	for (size_t i = 0; argc > 1 && lone[i] != NULL; i++)
 		if (strcmp(argv[1], lone[i]) == 0)
 			return run_command(argv[1], argc - 2, argv + 2);
 	/* Writers get EPIPE instead. */

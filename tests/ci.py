@@ -110,7 +110,7 @@ def check_job(folder):
 
 
 def main():
-    if not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or \
+    if not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so.0")) or \
             not os.path.exists(BENCHMARK):
         print("1..0 # SKIP no collector here")
         return

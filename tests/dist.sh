@@ -4,8 +4,8 @@
 # dist` packs it.  (Files that automake packs by itself are in other folders.)
 set -u
 cd "${srcdir:-.}" || exit 1
-if ! files=$(git ls-files bench commands cpython doc dwarf lib sample-data src \
-	tests 2>/dev/null) || [ -z "$files" ]; then
+if ! files=$(git ls-files bench commands completion cpython debian doc dwarf lib \
+	packaging sample-data src tests 2>/dev/null) || [ -z "$files" ]; then
 	echo '1..0 # SKIP no repository'
 	exit 0
 fi

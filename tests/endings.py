@@ -18,7 +18,7 @@ from collector_file import Profile
 
 CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 PATIENCE = 60
 

@@ -383,7 +383,7 @@ def check_elsewhere(directory):
     claims.make(claim, wrong)
     claims.check('the library is loaded once, and its copy is removed',
                  len(copies) == 1 and not any(
-                     os.path.exists(f'/tmp/{name}/libcpprof.so')
+                     os.path.exists(f'/tmp/{name}/libcpprof.so.0')
                      for name in names), (copies, names))
 
 

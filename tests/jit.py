@@ -386,7 +386,7 @@ def check_php():
 
 
 def main():
-    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
+    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so.0")) or
             not shutil.which("cc")):
         print("1..0 # SKIP no collector or compiler")
         return

@@ -18,7 +18,7 @@ import time
 from collector_file import Profile
 
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 MODES = (('spin', '5000'), ('recursion', '20000'), ('threads', '300'),

@@ -23,7 +23,7 @@ from claims import Claims
 
 BUILD = os.path.abspath(os.environ.get("builddir", "build"))
 RUNNERS = os.path.join(BUILD, "tests", "programs", "runners")
-LIBRARY = os.path.join(BUILD, ".libs", "libcpprof.so")
+LIBRARY = os.path.join(BUILD, ".libs", "libcpprof.so.0")
 PARTS = "part_one", "part_all"
 WORST = 4       # standard errors
 # What sampling may be off beside them: a runner that was interrupted for less

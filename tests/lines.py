@@ -249,7 +249,7 @@ def check_split():
 
 
 def main():
-    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
+    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so.0")) or
             not shutil.which("cc") or not shutil.which("objcopy")):
         print("1..0 # SKIP no collector, compiler or objcopy")
         return

@@ -373,7 +373,7 @@ def attempt(case, linked):
 
 
 def main():
-    if not os.path.exists(os.path.join(BUILD, '.libs', 'libcpprof.so')):
+    if not os.path.exists(os.path.join(BUILD, '.libs', 'libcpprof.so.0')):
         print('1..0 # SKIP no collector on this machine')
         return 0
     directory = tempfile.mkdtemp(prefix='cpprof-test-')

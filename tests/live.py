@@ -195,7 +195,7 @@ AT_TERMINALS = [
 
 
 def main():
-    if not os.path.exists(os.path.join(BUILD, '.libs', 'libcpprof.so')):
+    if not os.path.exists(os.path.join(BUILD, '.libs', 'libcpprof.so.0')):
         print('1..0 # SKIP no collector on this machine')
         return
     cases = CASES + (AT_TERMINALS if has_terminals() else [])

@@ -122,7 +122,7 @@ def check_node():
 
 def main():
     if not shutil.which('cc') or not os.path.exists(os.path.join(
-            os.path.dirname(CPPROF), '.libs', 'libcpprof.so')):
+            os.path.dirname(CPPROF), '.libs', 'libcpprof.so.0')):
         print('1..0 # SKIP no collector or compiler')
         return
     with tempfile.TemporaryDirectory() as work:

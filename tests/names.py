@@ -375,7 +375,7 @@ def check_control_characters():
 
 
 def main():
-    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so")) or
+    if (not os.path.exists(os.path.join(BUILD, ".libs", "libcpprof.so.0")) or
             not shutil.which("c++")):
         print("1..0 # SKIP no collector or C++ compiler")
         return

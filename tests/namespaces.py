@@ -23,7 +23,7 @@ from filters import forbid_events
 CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 NOBODY = 65534
 MS = 300
 PID = ['unshare', '--pid', '--fork']

@@ -14,7 +14,7 @@ ask() {
 	"$cpprof" -q -F json -e "$1" "$2"
 }
 
-if [ ! -e "$build/.libs/libcpprof.so" ]; then
+if [ ! -e "$build/.libs/libcpprof.so.0" ]; then
 	echo '1..0 # SKIP no collector on this machine'
 	exit 0
 fi
@@ -175,7 +175,7 @@ like 'and what found no room is counted' 'no room' "$(ask info small.cpprof)"
 mkfifo late
 mkdir -p 'a b/.libs'
 cp "$cpprof" 'a b/cpprof'
-cp "$build/.libs/libcpprof.so" 'a b/.libs/'
+cp "$build/.libs/libcpprof.so.0" 'a b/.libs/'
 XDG_RUNTIME_DIR=$work 'a b/cpprof' record -o 'in a b' -- sh -c \
 	'(exec 2>late.err; read -r line <late; sh -c "echo late") & echo soon' \
 	>blank.out 2>blank.err

@@ -29,7 +29,7 @@ state() {
 	ls -id ./*.cpprof ./*.cpprof/* 2>/dev/null | sed 's/^ *//'
 }
 
-if [ ! -e "$build/.libs/libcpprof.so" ]; then
+if [ ! -e "$build/.libs/libcpprof.so.0" ]; then
 	echo '1..0 # SKIP no collector on this machine'
 	exit 0
 fi

@@ -13,7 +13,7 @@
 seconds=${1:-0}
 here=${srcdir:-$(dirname "$0")/..}
 build=${builddir:-.}
-library=${CPPROF_LIBRARY:-$build/.libs/libcpprof.so}
+library=${CPPROF_LIBRARY:-$build/.libs/libcpprof.so.0}
 storm=${CPPROF_STORM:-$build/tests/programs/storm}
 events=cpu:100,alloc-bytes:1000,syscalls:1,page-faults:1,fp-exceptions:1,real:100
 # Including everything at once, with and without return counts: 26, each twice.

@@ -31,7 +31,7 @@ class Terminal:
     home = "/dev/null/home"     # the user's directory; nobody can make it
 
     def __init__(self, *arguments, columns=80, rows=24, stdin=None,
-                 **environment):
+                 program=CPPROF, **environment):
         settings = {"TERM": "xterm", "PATH": os.environ["PATH"],
                     "HOME": self.home,
                     "XDG_STATE_HOME": self.home + "/state",
@@ -50,7 +50,7 @@ class Terminal:
                 os.dup2(os.open(stdin, os.O_RDONLY), 0)
             for key in signal.SIGINT, signal.SIGQUIT:
                 signal.signal(key, signal.SIG_DFL)  # ignored in background
-            os.execve(CPPROF, [CPPROF, *arguments], settings)
+            os.execve(program, [program, *arguments], settings)
         fcntl.ioctl(self.file, termios.TIOCSWINSZ,
                     struct.pack("HHHH", rows, columns, 0, 0))
         os.close(is_sized)

@@ -21,7 +21,7 @@ from collector_file import Profile
 BUILD = os.environ.get('builddir', '.')
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs')
 LIBRARY = os.environ.get('CPPROF_LIBRARY',
-                         os.path.join(BUILD, '.libs', 'libcpprof.so'))
+                         os.path.join(BUILD, '.libs', 'libcpprof.so.0'))
 TARGET = os.environ.get('CPPROF_TARGET',
                         os.path.join(BUILD, 'tests', 'programs', 'target'))
 PRELOAD = {'LD_PRELOAD': LIBRARY}

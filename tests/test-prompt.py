@@ -852,7 +852,7 @@ class Skip(Exception):
 
 def need_collector():
     folder = os.path.dirname(os.path.realpath(CPPROF))
-    if not os.path.exists(os.path.join(folder, ".libs", "libcpprof.so")):
+    if not os.path.exists(os.path.join(folder, ".libs", "libcpprof.so.0")):
         raise Skip("no collector on this machine")
 
 

@@ -239,7 +239,7 @@ run 0 "$forms" -e functions -e up -e tree -e 'help up' -e info
 ok 'the same input gives the same bytes' cmp -s "$work/out" "$work/once"
 ok 'and no escapes' lacks out_has "$(printf '\033')"
 
-if [ -e "${builddir:-.}/.libs/libcpprof.so" ]; then
+if [ -e "${builddir:-.}/.libs/libcpprof.so.0" ]; then
 	run 0 -e "record -o $work/recorded echo hello | tr h H" -e 'info | wc -l'
 	ok 'a redirection after record is for the program' out_has Hello
 	run 0 record -o "$work/family" sh -c 'env true; exit 0'

@@ -23,7 +23,7 @@ from claims import Claims
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 TURNS = os.path.join(BUILD, 'tests', 'programs', 'turns')
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 NOBODY = 65534
 WORST = 4           # standard errors
 HELD_UP_NS = 20e6   # a piece may take this much longer

@@ -20,7 +20,7 @@ from claims import rounds
 from collector_file import Profile
 
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 TARGET = os.path.join(BUILD, 'tests', 'programs', 'target')
 CONFINED = 2

@@ -22,7 +22,7 @@ from collector_file import Profile
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so')
+LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 WAITER = os.path.join(BUILD, 'tests', 'programs', 'waiter')
 PATIENCE = 60
 

@@ -49,6 +49,7 @@ libcore_a_SOURCES += \
 	src/shell/command/column_argument.c \
 	src/shell/command/command.c src/shell/command/command.h \
 	src/shell/command/complete.c \
+	src/shell/command/complete_shell.c \
 	src/shell/command/handles.c \
 	src/shell/command/function_code.c \
 	src/shell/command/interpret.c src/shell/command/interpret.h \

@@ -458,6 +458,21 @@ void complete_line(struct completion *completion,
                    const struct session *session, const char *line,
                    size_t length);
 
+/* ---- complete_shell.c ---- */
+
+/*
+ * Adds what the last of the words after `cpprof` may become, words[n] being a
+ * command line in a shell.  lone: the commands that may be the first word, then
+ * NULL.
+ *
+ * The first line is "words" or "files", if the shell is to offer files as well,
+ * or "program N": words[N] on are a command line of its own, which the shell
+ * completes.  Each other line is a candidate, perhaps with a tab and what it
+ * means.
+ */
+void complete_shell(struct text_buffer *text, const struct session *session,
+                    const char *const *lone, char *const *words, size_t n);
+
 /* ---- settings.c ---- */
 
 /*

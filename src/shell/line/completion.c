@@ -24,6 +24,10 @@ static void
 add_typed(const struct completion *completion, struct text_buffer *typed,
           const char *text, size_t length)
 {
+	if (completion->is_for_shell) {
+		text_add(typed, text, length);
+		return;
+	}
 	if (completion->is_for_sh) {
 		static const char plain[] =
 		    "+,-./0123456789:=@ABCDEFGHIJKLMNOPQRSTUVW"

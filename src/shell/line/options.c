@@ -113,6 +113,13 @@ const struct option_row option_rows[] = {
 	OPTIONS_END
 };
 
+enum option_value
+options_value_of(const struct option_row *row)
+{
+	return row->take == take_command ? OPTION_COMMAND :
+	       row->take == options_take_format ? OPTION_FORMAT : OPTION_FILE;
+}
+
 enum {
 	N_ROWS = sizeof option_rows / sizeof *option_rows,
 	FIRST_NAME = UCHAR_MAX + 1,

@@ -115,6 +115,11 @@ void options_free(struct options *options);
 /* The rows, whose options are a struct options. */
 extern const struct option_row option_rows[];
 
+/* What the value of one of them is. */
+enum option_value { OPTION_FILE, OPTION_FORMAT, OPTION_COMMAND };
+
+enum option_value options_value_of(const struct option_row *row);
+
 /* Adds what --help prints. */
 void options_add_help(struct text_buffer *text);
 

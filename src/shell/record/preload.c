@@ -149,7 +149,9 @@ find_library(const char *name, char *path, size_t size, struct error *error)
 		*strrchr(self, '/') = '\0';
 	if (!library_in(self, ".libs/", name, path, size) &&
 	    !library_in(LIBDIR, "", name, path, size) &&
-	    !library_in(self, "../lib/", name, path, size))
+	    !library_in(PKGLIBDIR, "", name, path, size) &&
+	    !library_in(self, "../lib/", name, path, size) &&
+	    !library_in(self, "../lib/cpprof/", name, path, size))
 		return error_set(error, "%s not found beside %s or in %s",
 		                 name, self, LIBDIR);
 	return 0;

@@ -117,7 +117,7 @@ void record_options_complete(struct completion *completion,
 int preload_check(const char *path, struct error *error);
 
 /*
- * Finds libcpprof.so in the folder of this program (as built) or where it is
+ * Finds libcpprof.so.0 in the folder of this program (as built) or where it is
  * installed.  Writes a path for LD_PRELOAD to path[size]: the library's own,
  * or, if that contains a blank or a colon, the path of a symbolic link to it,
  * which is made if necessary.
