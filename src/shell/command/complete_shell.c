@@ -185,7 +185,7 @@ void
 complete_shell(struct text_buffer *text, const struct session *session,
                const char *const *lone, char *const *words, size_t n)
 {
-	struct completion completion = { .is_for_shell = true };
+	struct completion completion = { .is_bare = true };
 	struct shell_answer answer = { .kind = "words" };
 	struct error none = { 0 };
 	const struct command *command = NULL;

@@ -24,7 +24,7 @@ static void
 add_typed(const struct completion *completion, struct text_buffer *typed,
           const char *text, size_t length)
 {
-	if (completion->is_for_shell) {
+	if (completion->is_bare) {
 		text_add(typed, text, length);
 		return;
 	}

@@ -88,7 +88,7 @@ struct completion {
 	size_t begin;		/* offset in the line */
 	bool is_file;		/* the candidates are file names */
 	bool is_for_sh;		/* sh reads the line: quote as it wants */
-	bool is_for_shell;	/* a shell completes, and quotes by itself */
+	bool is_bare;		/* no quotes: a shell asks, and adds its own */
 	struct completion_candidate *candidates;	/* [n] */
 	size_t n, capacity;
 	const char *common;	/* what they have in common, which can replace
