@@ -16,7 +16,7 @@ static const struct question {
 	{ "Where does it go?",
 	  { "top", "functions", "down", "flame", "list" } },
 	{ "Who calls what?", { "up", "callees", "path" } },
-	{ "Why?", { "explain", "resource", "waits", "leaks" } },
+	{ "Why?", { "explain", "resource", "calls", "waits", "leaks" } },
 	{ "When, and in which thread?", { "timeline", "threads" } },
 	{ "What if only a part counts?", { "narrow", "drop", "undo" } },
 	{ "Did it change?", { "base", "diff", "assert" } },

@@ -20,14 +20,15 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 n=0
 
-python_tests='test_asyncore test_builtin test_codecs test_contextlib
-test_coroutines test_ctypes test_dbm test_eintr test_epoll test_exceptions
-test_faulthandler test_fcntl test_float test_fork1 test_gc test_generators
-test_hashlib test_io test_json test_math test_mmap test_multiprocessing_fork
-test_os test_pickle test_poll test_popen test_posix test_pty test_queue
-test_resource test_select test_selectors test_shutil test_signal test_sqlite3
-test_subprocess test_sys test_tempfile test_thread test_threading
-test_threadsignals test_time test_wait3 test_wait4 test_xml_etree test_zlib'
+python_tests='test_asyncio test_asyncore test_builtin test_codecs
+test_contextlib test_coroutines test_ctypes test_dbm test_eintr test_embed
+test_epoll test_exceptions test_faulthandler test_fcntl test_float test_fork1
+test_gc test_generators test_hashlib test_interpreters test_io test_json
+test_math test_mmap test_multiprocessing_fork test_os test_pickle test_poll
+test_popen test_posix test_pty test_queue test_resource test_select
+test_selectors test_shutil test_signal test_sqlite3 test_subprocess test_sys
+test_tempfile test_thread test_threading test_threadsignals test_time
+test_wait3 test_wait4 test_xml_etree test_zlib'
 
 # Those of python_tests that came with this python3.
 tests_that_are_there() {
@@ -46,7 +47,7 @@ python() {
 	(cd "$work" && timeout 1800 "$@" "$(python3 -c \
 		'import sys; print(sys.executable)')" -m test -j2 -u none \
 		$(tests_that_are_there)) >"$work/log" 2>&1 </dev/null
-	sed -n 's/^[0-9:]* .*\] \(test_[a-z0-9_]*\) \([a-z]*\).*/\1 \2/p' \
+	sed -n 's/^[0-9:]* .*\] \(test_[a-z0-9_.]*\) \([a-z]*\).*/\1 \2/p' \
 		"$work/log" | sort >"$results"
 	# Not how many were skipped: that changes by itself.
 	sed -n 's/^Total tests: \(.*\) skipped.*/\1/p' "$work/log" >>"$results"
