@@ -42,6 +42,8 @@ command_sources = \
 	commands/scale.c \
 	commands/assert.c \
 	commands/budget.c \
+	commands/keep.c \
+	commands/log.c \
 	commands/settings.def \
 	commands/set.c \
 	commands/show.c \

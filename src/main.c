@@ -286,7 +286,7 @@ main_run(const struct options *options)
 }
 
 /* The commands that may be the first word. */
-static const char *const lone[] = { "record", "merge", "mcp", NULL };
+static const char *const lone[] = { "record", "merge", "mcp", "keep", NULL };
 
 /* Answers a shell that completes the last of these words. */
 static int

@@ -270,6 +270,7 @@ can_run_here(const struct command *command)
 	    strcmp(command->name, "members") != 0 &&
 	    strcmp(command->name, "open") != 0 &&
 	    strcmp(command->name, "report") != 0 &&
+	    strcmp(command->name, "log") != 0 &&
 	    strcmp(command->name, "disasm") != 0;
 }
 

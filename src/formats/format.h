@@ -82,6 +82,10 @@ struct read_options {
 	struct stack_list *stacks;	/* a reader may fill it in place of
 					 * making a tree, see profile.h; may
 					 * be NULL */
+	bool has_runs;			/* of a merged profile by id the members
+					 * are parts of one resource, see
+					 * fleet_make_runs; */
+	const char *resource;		/* this one, NULL: the first */
 };
 
 /*

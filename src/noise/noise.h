@@ -338,6 +338,67 @@ struct change_spread change_sum(const struct change_columns *columns,
  */
 int change_adjust(const double *p, size_t n, double *q, struct error *error);
 
+/* ---- change_points.c ---- */
+
+/*
+ * Where a number changed by more than noise in a series, as from commit to
+ * commit.
+ *
+ * Each point of the series has one or several runs.  Of all ways to divide the
+ * series into m + 1 segments, the one with the least squares about the means
+ * of the segments is taken (by dynamic programming: Auger & Lawrence 1989).  m
+ * is the largest number for which the test above tells each segment from the
+ * next one: the runs of both are its replicates, and its noise is that of the
+ * runs nearby.
+ *
+ * What is done to a machine between two points changes all runs of a point
+ * together.  So from 10 points on, a change must also be more than points of
+ * the same segment differ by, each taken as one run.
+ *
+ * The place of a change was chosen among all, so its probability is multiplied
+ * by the number of pairs of points (Bonferroni).
+ */
+
+/* Changes that are looked for at most. */
+enum { CHANGE_POINTS_MAX = 32 };
+
+struct series {
+	size_t n_points;
+	const size_t *first;	/* [n_points + 1] a point's runs are those from
+				 * first[point] to first[point + 1] - 1; there
+				 * is at least one */
+	const uint64_t *values;	/* [runs] */
+	const double *work;	/* [runs] that values are compared per unit of,
+				 * > 0 */
+	double sample;		/* what a sample of the values stands for; 0:
+				 * they are no counts of samples */
+	/* The bodies of functions, by which the noise is fitted. */
+	size_t n_rows;
+	const uint64_t *const *rows;	/* [runs][n_rows] */
+	const double *row_samples;	/* [n_rows] */
+};
+
+struct change_point {
+	size_t point;		/* the first with the new value */
+	struct change change;	/* of the segment that begins there from the
+				 * one before; q is Bonferroni's */
+};
+
+/*
+ * Finds *n changes in the order of the series; changes[CHANGE_POINTS_MAX] is
+ * the caller's.  0, or -1 with *error set.  O(points^2 + rows * runs).
+ */
+int change_points_find(const struct series *series,
+                       struct change_point *changes, size_t *n,
+                       struct error *error);
+
+/*
+ * Half of the 95% intervals of the mean of each point, by what its runs and
+ * those nearby show of the noise: halves[n_points]; NAN: unknown.
+ */
+int change_points_errors(const struct series *series, double *halves,
+                         struct error *error);
+
 /* ---- outliers.c ---- */
 
 /*

@@ -434,6 +434,18 @@ struct profile *fleet_sum_profiles(struct profile *const *profiles, uint32_t n,
 int fleet_make_tree(struct fleet *fleet, struct error *error);
 
 /*
+ * The same for what the fleet has of one resource, NULL: of its first, without
+ * sections and process: if it has its members apart, the resource of the
+ * profile has a part for each member with hits, else a single one.  -1 with
+ * *error set also if the fleet has no such resource, or too many members.
+ */
+int fleet_make_runs(struct fleet *fleet, const char *name,
+                    struct error *error);
+
+/* Whether all hits are kept by "id", so that each member is known. */
+bool fleet_has_members_apart(const struct fleet *fleet);
+
+/*
  * The stacks of a fleet, with the hits of its random groups.  It lives as long
  * as its owners, and no longer than the fleet.
  */

@@ -506,6 +506,162 @@ fleet_make_tree(struct fleet *fleet, struct error *error)
 	return result;
 }
 
+/* ---- members as parts of a resource ---- */
+
+bool
+fleet_has_members_apart(const struct fleet *fleet)
+{
+	uint64_t hits = 0, all = 0;
+
+	if (fleet->key == NULL || strcmp(fleet->key, "id") != 0)
+		return false;
+	for (uint32_t r = 0; r < fleet->n_resources; r++)
+		all += fleet->resources[r].total_hits;
+	for (size_t i = 0; i < fleet->by.n; i++)
+		hits += fleet->by.cells[i].hits;
+	return hits == all;
+}
+
+/* The first resource: what most files have comes first. */
+static const struct fleet_resource *
+fleet_first_resource(const struct fleet *fleet)
+{
+	const struct fleet_resource *first = fleet->resources;
+
+	for (uint32_t r = 1; r < fleet->n_resources; r++) {
+		const struct fleet_resource *other = &fleet->resources[r];
+
+		if (other->n_files > first->n_files ||
+		    (other->n_files == first->n_files &&
+		     other->first_column < first->first_column))
+			first = other;
+	}
+	return first;
+}
+
+/* Fills in what hits of the resource count for; 0: they are of another one. */
+static const struct fleet_resource *
+choose_resource(const struct fleet_making *making, const char *name)
+{
+	const struct fleet *fleet = making->fleet;
+	const struct fleet_resource *found = name == NULL ?
+	    fleet_first_resource(fleet) : NULL;
+	bool is_one = true;
+
+	for (uint32_t r = 0; r < fleet->n_resources; r++) {
+		const struct fleet_resource *other = &fleet->resources[r];
+
+		making->factor[r] = 0;
+		if (found == NULL && strcmp(other->name, name) == 0)
+			found = other;
+		if (found == NULL || !is_same_resource(found, other))
+			continue;
+		making->factor[r] = other->interval;
+		is_one &= other->interval == found->interval;
+	}
+	for (uint32_t r = 0; is_one && r < fleet->n_resources; r++)
+		making->factor[r] = making->factor[r] > 0;
+	return found;
+}
+
+static int
+fleet_tree_add_parts(struct fleet_making *making,
+                     const struct fleet_resource *from, uint32_t n,
+                     struct error *error)
+{
+	struct profile *profile = making->profile;
+
+	if (n > RESOURCES_MAX)
+		return error_set(error, "%" PRIu32 " members, and at most %d "
+		                 "can be told apart", n, RESOURCES_MAX);
+	for (uint32_t part = 0; part < n; part++) {
+		const uint64_t factor = making->factor[from -
+		    making->fleet->resources];
+
+		if (profile_add_resource(profile, from->name, from->gtick,
+		        factor == 1 ? from->interval : 1, error) == UINT32_MAX)
+			return -1;
+		profile->resources[part].part = part;
+		profile->resources[part].counting = from->counting;
+	}
+	return 0;
+}
+
+static int
+fleet_tree_add_part(const struct fleet_making *making, uint32_t row,
+                    uint32_t r, uint32_t part, uint64_t hits,
+                    uint64_t samples, struct error *error)
+{
+	if (making->factor[r] == 0 || (hits == 0 && samples == 0))
+		return 0;
+	if (__builtin_mul_overflow(hits, making->factor[r], &hits))
+		return error_set(error, "the sum of %s exceeds 64 bits",
+		                 making->fleet->resources[r].name);
+	return tree_builder_add(making->builder, making->node_of_row[row],
+	                        part, hits, samples, error);
+}
+
+static int
+make_parts(struct fleet_making *making, bool are_apart, struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+
+	/* Nodes get the same numbers in the order they have. */
+	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+		if (tree_builder_child(making->builder, fleet->parent[n],
+		                       fleet->label[n], error) == NO_NODE)
+			return -1;
+		making->node_of_row[fleet->row[n]] = n;
+	}
+	for (size_t i = 0; are_apart && i < fleet->by.n; i++) {
+		const struct fleet_cell *cell = &fleet->by.cells[i];
+
+		if (fleet_tree_add_part(making, cell->row,
+		        fleet_resource_of(cell->code), fleet_part(cell->code),
+		        cell->hits, cell->samples, error) != 0)
+			return -1;
+	}
+	for (uint32_t r = 0; !are_apart && r < fleet->n_resources; r++)
+		for (uint32_t row = 1; row < fleet->n_rows; row++)
+			if (fleet_tree_add_part(making, row, r, 0,
+			        fleet->resources[r].hits[row],
+			        fleet->resources[r].samples[row], error) != 0)
+				return -1;
+	return 0;
+}
+
+int
+fleet_make_runs(struct fleet *fleet, const char *name, struct error *error)
+{
+	struct fleet_making making = { .fleet = fleet,
+		                       .profile = fleet->profile };
+	const bool are_apart = fleet_has_members_apart(fleet);
+	const uint32_t n = are_apart ? names_count(fleet->values) : 1;
+	const struct fleet_resource *from = NULL;
+	int result = -1;
+
+	making.factor = memory_array(fleet->n_resources,
+	                             sizeof *making.factor, error);
+	if (making.factor != NULL &&
+	    (from = choose_resource(&making, name)) == NULL)
+		error_set(error, "no resource %.100s", name);
+	if (from != NULL &&
+	    fleet_tree_add_parts(&making, from, n, error) == 0 &&
+	    (making.builder = tree_builder_new(n, error)) != NULL &&
+	    large_array_zeroed(&making.node_of_row, fleet->n_rows,
+	                       sizeof *making.node_of_row, error) == 0)
+		result = make_parts(&making, are_apart, error);
+	if (result == 0) {
+		fleet->profile->tree = tree_builder_finish(making.builder,
+		                                           error);
+		result = fleet->profile->tree != NULL ? 0 : -1;
+	}
+	tree_builder_free(making.builder);
+	large_array_free(making.node_of_row);
+	free(making.factor);
+	return result;
+}
+
 /* ---- random groups ---- */
 
 uint32_t

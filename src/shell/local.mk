@@ -30,6 +30,9 @@ libcore_a_SOURCES += \
 	src/shell/session/column_list.c \
 	src/shell/session/comparison.c src/shell/session/comparison.h \
 	src/shell/session/comparison_scale.c \
+	src/shell/session/kept.c src/shell/session/kept.h \
+	src/shell/session/kept_git.c \
+	src/shell/session/kept_runs.c \
 	src/shell/session/last_rows.c \
 	src/shell/session/member.c \
 	src/shell/session/member_file.c \

@@ -872,7 +872,9 @@ merged_read_file(struct merged_reading *input, struct error *error)
 	if (input->fleet == NULL || merged_read_tables(input, error) != 0)
 		return -1;
 	reader_skip(reader, size);
-	return fleet_make_tree(input->fleet, error);
+	return reader->options->has_runs ?
+	    fleet_make_runs(input->fleet, reader->options->resource, error) :
+	    fleet_make_tree(input->fleet, error);
 }
 
 static struct profile *

@@ -27,6 +27,7 @@ struct merging {
 	uint64_t n_without_key;		/* of the members that were added */
 	struct names *keys;		/* what counts could be by, as far as
 					 * it is known; NULL: no key */
+	bool skips_known;
 };
 
 struct merging *
@@ -148,6 +149,37 @@ merging_note_key(struct merging *merging, const struct profile *profile,
 	return 0;
 }
 
+/* Whether the sum has counts by such an identity. */
+static bool
+merging_knows_id(const struct merging *merging, const char *id, size_t length)
+{
+	const struct names *values = merging->sum->fleet->values;
+
+	return values != NULL && names_find(values, id, length) != NO_NAME;
+}
+
+/* Whether the sum has the profile, or one of its members. */
+static bool
+merging_knows(const struct merging *merging, const struct profile *profile,
+              const char *id)
+{
+	const struct fleet *fleet = profile->fleet;
+
+	if (fleet == NULL)
+		return merging_knows_id(merging, id, strlen(id));
+	for (uint32_t i = 0; i < names_count(fleet->values); i++)
+		if (merging_knows_id(merging, names_text(fleet->values, i),
+		                     names_length(fleet->values, i)))
+			return true;
+	return false;
+}
+
+void
+merging_skip_known(struct merging *merging)
+{
+	merging->skips_known = true;
+}
+
 static enum merged_input
 merging_add_file(struct merging *merging, const struct profile *profile,
                  const char *path, const char *id,
@@ -167,7 +199,10 @@ merging_add_file(struct merging *merging, const struct profile *profile,
 		snprintf(digits + 2 * i, 3, "%02x", content->hash[i]);
 	if (id == NULL)
 		identity.id = digits;
-	if (fleet_accepts(fleet, profile, &identity, &why))
+	if (merging->skips_known &&
+	    merging_knows(merging, profile, identity.id))
+		error_set(&why, "it is there already");
+	else if (fleet_accepts(fleet, profile, &identity, &why))
 		result = fleet_add_profile(fleet, profile, &identity, &why) ==
 		         0 ? MERGED_ADDED : MERGED_FAILED;
 	if (why.is_out_of_memory)
@@ -299,4 +334,18 @@ merging_write(struct merging *merging, const char *exporter,
 	return exporter == NULL ?
 	       merged_write(merging->sum->fleet, writer, error) :
 	       export_sum(merging, exporter, writer, error);
+}
+
+struct profile *
+merged_read_runs(const char *path, const char *resource, struct error *error)
+{
+	const struct read_options options = {
+		.has_runs = true, .resource = resource,
+	};
+	struct source *source = source_open(path, error);
+	struct profile *profile = source == NULL ? NULL :
+	    format_merged.read(source, &options, error);
+
+	source_close(source);
+	return profile;
 }

@@ -76,6 +76,12 @@ uint64_t merging_without_key(const struct merging *merging);
 int merging_check_key(const struct merging *merging, uint64_t n_without_key,
                       struct error *note, struct error *error);
 
+/*
+ * From now on inputs that are in the sum already are skipped: their identities,
+ * or those of their members, are values of the key "id" there.
+ */
+void merging_skip_known(struct merging *merging);
+
 /* The sum so far; still the merging's. */
 const struct fleet *merging_fleet(const struct merging *merging);
 
@@ -92,5 +98,12 @@ const char *merging_exporter_of(const char *path);
  */
 int merging_write(struct merging *merging, const char *exporter,
                   struct writer *writer, struct error *error);
+
+/*
+ * Reads a file that merging_write wrote as a merged profile, as one resource
+ * whose parts are its members (fleet_make_runs).  NULL with *error set.
+ */
+struct profile *merged_read_runs(const char *path, const char *resource,
+                                 struct error *error);
 
 #endif

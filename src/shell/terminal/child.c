@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/memory.h"
+#include "src/base/text_buffer.h"
 #include "src/base/writer.h"
 
 extern char **environ;
@@ -61,12 +63,11 @@ child_find_program(const char *program, char *path, size_t size,
 	return error_set(error, "%s: no such program in PATH", program);
 }
 
+/* file: a path, or a name along PATH. */
 static int
-spawn(const char *command, const posix_spawn_file_actions_t *actions,
-      pid_t *child)
+spawn(const char *file, char *const *arguments,
+      const posix_spawn_file_actions_t *actions, pid_t *child)
 {
-	char shell[] = "sh", flag[] = "-c";
-	char *arguments[] = { shell, flag, (char *)command, NULL };
 	posix_spawnattr_t attributes;
 	int status = posix_spawnattr_init(&attributes);
 	sigset_t all, none;
@@ -86,8 +87,8 @@ spawn(const char *command, const posix_spawn_file_actions_t *actions,
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF |
 	                         POSIX_SPAWN_SETSIGMASK);
-	status = posix_spawn(child, "/bin/sh", actions, &attributes,
-	                     arguments, environ);
+	status = posix_spawnp(child, file, actions, &attributes, arguments,
+	                      environ);
 	posix_spawnattr_destroy(&attributes);
 	return status;
 }
@@ -96,6 +97,8 @@ int
 child_start(const char *command, bool may_read, int *input, pid_t *child,
             struct error *error)
 {
+	char shell[] = "sh", flag[] = "-c";
+	char *arguments[] = { shell, flag, (char *)command, NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2] = { -1, -1 }, status;
 
@@ -111,7 +114,7 @@ child_start(const char *command, bool may_read, int *input, pid_t *child,
 	else if (!may_read)
 		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO,
 		                                 "/dev/null", O_RDONLY, 0);
-	status = spawn(command, &actions, child);
+	status = spawn("/bin/sh", arguments, &actions, child);
 	posix_spawn_file_actions_destroy(&actions);
 	if (input != NULL) {
 		close(ends[0]);
@@ -141,4 +144,64 @@ child_end(const char *command, pid_t child, struct error *error)
 		return error_set(error, "%.200s: exit status %d", command,
 		                 WEXITSTATUS(status));
 	return 0;
+}
+
+/* Reads a pipe to its end; 0, or an errno. */
+static int
+child_read_all(int descriptor, size_t most, struct text_buffer *output)
+{
+	char bytes[1 << 16];
+	ssize_t n;
+
+	while ((n = read(descriptor, bytes, sizeof bytes)) != 0) {
+		if (n < 0 && errno == EINTR && !interrupt_requested)
+			continue;
+		if (n < 0)
+			return errno;
+		if (output->length + (size_t)n > most)
+			return EFBIG;
+		text_add(output, bytes, (size_t)n);
+	}
+	return output->failed ? ENOMEM : 0;
+}
+
+int
+child_read(const char *const *words, size_t n, size_t most,
+           struct text_buffer *output, int *status, struct error *error)
+{
+	char **arguments = memory_array(n + 1, sizeof *arguments, error);
+	posix_spawn_file_actions_t actions;
+	int ends[2], failure;
+	pid_t child;
+
+	if (arguments == NULL)
+		return -1;
+	memcpy(arguments, words, n * sizeof *words);
+	if (read_only_check(words[0], error) != 0 ||
+	    pipe2(ends, O_CLOEXEC) != 0) {
+		free(arguments);
+		return error_set(error, "%.200s: %s", words[0],
+		                 strerror(errno));
+	}
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+	                                 O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+	                                 O_WRONLY, 0);
+	failure = spawn(words[0], arguments, &actions, &child);
+	posix_spawn_file_actions_destroy(&actions);
+	free(arguments);
+	close(ends[1]);
+	if (failure == 0) {
+		failure = child_read_all(ends[0], most, output);
+		/* One that still writes ends by SIGPIPE. */
+		close(ends[0]);
+		while (waitpid(child, status, 0) < 0 && errno == EINTR)
+			;
+	} else {
+		close(ends[0]);
+	}
+	return failure == 0 ? 0 :
+	    error_set(error, "%.200s: %s", words[0], strerror(failure));
 }

@@ -13,6 +13,7 @@
 
 #include "src/base/error.h"
 #include "src/base/progress.h"
+#include "src/base/text_buffer.h"
 
 /* ---- terminal.c ---- */
 
@@ -83,6 +84,14 @@ int child_start(const char *command, bool may_read, int *input, pid_t *child,
  * with *error saying how it ended.
  */
 int child_end(const char *command, pid_t child, struct error *error);
+
+/*
+ * Runs a program, found along PATH, with n words, the first of which is its
+ * name.  Adds what it writes to its standard output, at most `most` bytes; its
+ * errors are lost.  *status is that of waitpid.  0, or -1 with *error set.
+ */
+int child_read(const char *const *words, size_t n, size_t most,
+               struct text_buffer *output, int *status, struct error *error);
 
 /* ---- history.c ---- */
 

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""keep.py -- keep and log: profiles of commits, and where they changed.
+
+Values are compared with sums that are made here from the stacks; changes with
+those that were planted.  Speaks TAP.
+"""
+import collections
+import json
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+
+import cpprof
+from claims import Claims
+
+claims = Claims()
+HEADER = "# cpprof 1\n# resource: cpu; gtick=microsecond; interval=1000\n"
+# What a run has on average, in samples.
+PROGRAM = {"main;parse;lex": 3000, "main;parse;node": 1500, "main;parse": 500,
+           "main;run;eval": 2500, "main;run;gc": 1200,
+           "main;run;eval;malloc": 900,
+           **{f"main;run;f{i}": 60 + 7 * i for i in range(12)}}
+
+
+def write(path, stacks, header=HEADER):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(header + "".join(f"{stack} {hits}\n"
+                                    for stack, hits in stacks.items()))
+    return path
+
+
+def keep(folder, commit, *files, status=0, **options):
+    words = ["--id", commit] if commit else []
+    return cpprof.run("keep", *words, *files, cwd=folder, status=status,
+                      **options)
+
+
+def log(folder, path, *options, **more):
+    done = cpprof.run("-q", "-F", "json", *options, "-e", f"log {path}",
+                      cwd=folder, **more)
+    return json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def value_of(stacks, path):
+    """The hits of stacks on which a path of one or two names occurs, of which
+    none is entered again between."""
+    names = path.split()
+    return sum(hits for stack, hits in stacks.items()
+               if any(stack.split(";")[i:i + len(names)] == names
+                      for i in range(len(stack.split(";")))))
+
+
+# ---- what is kept, and what log says of it ----
+
+def check_values(folder):
+    draw = random.Random(1)
+    runs = {}
+    for commit in ("one", "two/three", "v1.0 beta%"):
+        runs[commit] = [{stack: draw.randrange(1, 2 * hits)
+                         for stack, hits in PROGRAM.items()
+                         if draw.random() < 0.9}
+                        for _ in range(draw.randrange(1, 5))]
+        files = [write(os.path.join(folder, f"run-{i}"), run)
+                 for i, run in enumerate(runs[commit])]
+        # One after the other is the same as all at once.
+        keep(folder, commit, files[0])
+        if len(files) > 1:
+            keep(folder, commit, *files[1:])
+        time.sleep(0.01)    # the order is that of the files' times
+    for path in ("parse", "run", "main", "eval malloc", "lex"):
+        table = log(folder, path)
+        got = [(row["id"], row["runs"], row["value"]) for row in table["rows"]]
+        expected = [(commit, len(all_runs), sum(
+            value_of(run, path) for run in all_runs) / len(all_runs))
+            for commit, all_runs in reversed(runs.items())]
+        claims.check(f"log {path} shows the mean of the runs",
+                     [row[:2] for row in got] == [row[:2] for row in expected]
+                     and all(abs(a[2] - b[2]) < 1e-6
+                             for a, b in zip(got, expected)), (got, expected))
+    kept = os.path.join(folder, ".cpprof", "history", "one.merged")
+    labels = cpprof.table(kept, "labels id")
+    claims.check("a kept file is a merged profile with its runs",
+                 sorted(row["hits"] for row in labels["rows"]) ==
+                 sorted(sum(run.values()) for run in runs["one"]), labels)
+    before = os.stat(kept).st_mtime_ns
+    done = keep(folder, "one", os.path.join(folder, "run-0"), status=(0, 1))
+    again = keep(folder, "one", os.path.join(folder, "run-0"), status=1)
+    claims.check("the same run is not kept twice", "there already" in
+                 again.stderr and "nothing new to keep" in again.stderr,
+                 done.stderr + again.stderr)
+    claims.check("a commit keeps the time at which it was first kept",
+                 os.stat(kept).st_mtime_ns == before)
+    claims.check("an unknown function is an error", "no commit that is kept "
+                 "has the function nobody" in
+                 log(folder, "nobody", status=1))
+    claims.check("limit shows the newest", [row["id"] for row in log(
+        folder, "parse", "-e", "limit 1")["rows"]] == ["v1.0 beta%"])
+    with open(kept, "r+b") as file:
+        file.truncate(100)
+    done = cpprof.run("-q", "-F", "json", "-e", "log parse", cwd=folder)
+    claims.check("a damaged file is named, and the others are shown",
+                 "one.merged" in done.stderr and
+                 len(json.loads(done.stdout)["rows"]) == 2, done.stderr)
+
+
+def check_loaded(folder):
+    """With a profile loaded, its steps and resource count."""
+    two = HEADER + "# resource: faults; gtick=fault; interval=1\n"
+    draw = random.Random(2)
+    runs = [{stack: f"{hits} {draw.randrange(50)}"
+             for stack, hits in PROGRAM.items()} for _ in range(3)]
+    files = [write(os.path.join(folder, f"run-{i}"), run, two)
+             for i, run in enumerate(runs)]
+    done = cpprof.ask(files[:2], "keep --id a", cwd=folder, status=0)
+    claims.check("keep without files keeps the loaded ones as runs",
+                 "2" in done.stdout and log(folder, "parse")["rows"][0]["runs"]
+                 == 2, done.stdout)
+    keep(folder, "b", files[2])
+    faults = [{stack: int(text.split()[1]) for stack, text in run.items()}
+              for run in runs]
+    table = cpprof.table(files[2], "resource faults", "log parse", cwd=folder)
+    claims.check("the resource is that of the session",
+                 [row["value"] for row in table["rows"]] ==
+                 [value_of(faults[2], "parse"),
+                  (value_of(faults[0], "parse") +
+                   value_of(faults[1], "parse")) / 2], table)
+    table = cpprof.table(files[2], "narrow lex", "log parse", cwd=folder)
+    claims.check("steps apply", [row["value"] for row in table["rows"]] ==
+                 [3000, 3000], table)
+    done = cpprof.ask(files[2], "group all = lex node", "log all", cwd=folder)
+    claims.check("so do groups", "4.50 s" in done.stdout, done.stdout)
+    done = cpprof.ask(files[2], "open", "log %1", cwd=folder, status=1)
+    interval = {stack: hits // 10 for stack, hits in PROGRAM.items()}
+    keep(folder, "c", write(os.path.join(folder, "slow"), interval,
+                            HEADER.replace("1000", "10000")))
+    table = log(folder, "parse")
+    claims.check("different intervals are compared in their unit",
+                 table["resource"]["interval"] == 1 and
+                 [row["value"] for row in table["rows"]] == [5e6] * 3, table)
+
+
+def check_recursion(folder):
+    draw = random.Random(3)
+    stacks = collections.Counter()
+    for _ in range(400):
+        stacks[";".join(draw.choice("abcd")
+                        for _ in range(draw.randrange(1, 9)))] += \
+            draw.randrange(1, 9)
+    file = write(os.path.join(folder, "run"), stacks)
+    keep(folder, "x", file)
+    differ = []
+    for path in ("a", "b c", "a b c", "a b a", "d c b", "c d d"):
+        one = cpprof.table(file, f"path ({path})")["rows"][0]["hits"]
+        kept = log(folder, f"({path})")["rows"][0]["value"]
+        if one != kept:
+            differ.append((path, one, kept))
+    claims.make("of recursive stacks it says what path says", differ)
+
+
+# ---- git ----
+
+def git(folder, *words, **environment):
+    return subprocess.run(
+        ["git", "-c", "user.name=T", "-c", "user.email=t@example.org",
+         *words], cwd=folder, check=True, capture_output=True, text=True,
+        env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null",
+             **environment}).stdout.strip()
+
+
+def check_git(folder):
+    if shutil.which("git") is None:
+        claims.skip("git's order and hashes", "no git")
+        return
+    git(folder, "init", "-q", "-b", "main")
+    inside = os.path.join(folder, "sub")
+    os.mkdir(inside)
+    hashes = []
+    # All commits have one time, so only their parents tell the order.
+    when = {"GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+            "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z"}
+    source = os.path.join(inside, "source")
+    for i in range(6):
+        write(source, {"x": i})
+        git(folder, "add", "sub")
+        git(folder, "commit", "-qm", f"change {i}", **when)
+        hashes.append(git(folder, "rev-parse", "HEAD"))
+    file = os.path.join(folder, "run")
+    for i, at in enumerate((3, 0, 5, 1, 4)):
+        write(file, {"main;parse": 1000 + at, "main": i})
+        keep(inside, hashes[at][:9], file)
+    write(file, {"main;parse": 1002, "main": 9})
+    git(folder, "checkout", "-q", hashes[2])
+    keep(inside, None, file)
+    git(folder, "checkout", "-q", "main")
+    claims.check("the history is at the top of the work tree", os.listdir(
+        os.path.join(folder, ".cpprof")) and not os.path.exists(
+            os.path.join(inside, ".cpprof")))
+    claims.check("git does not see it", ".cpprof" not in
+                 git(folder, "status", "--porcelain"))
+    table = log(inside, "parse")
+    claims.check("commits are in git's order, with their subjects",
+                 [(row["id"], row["subject"], row["value"])
+                  for row in table["rows"]] ==
+                 [(hashes[i], f"change {i}", 1000 + i)
+                  for i in reversed(range(6))], table)
+    git(folder, "checkout", "-q", "-b", "other", hashes[1])
+    write(source, {"x": 77})
+    git(folder, "commit", "-qam", "other change", **when)
+    git(folder, "tag", "v2")
+    write(file, {"main;parse": 7, "main": 9})
+    keep(folder, "v2", file)
+    table = log(folder, "parse")
+    claims.check("only ancestors of HEAD are shown",
+                 [row["subject"] for row in table["rows"]] ==
+                 ["other change", "change 1", "change 0"], table)
+    claims.check("--all shows all", len(log(folder, "--all parse")["rows"])
+                 == 7)
+    write(source, {"x": 78})
+    write(file, {"main;parse": 8, "main": 9})
+    done = keep(folder, None, file)
+    claims.check("changed files are told", "differ from HEAD" in done.stderr,
+                 done.stderr)
+    table = log(folder, "parse", "--read-only")
+    claims.check("with --read-only git is not run: the order of keeping",
+                 len(table["rows"]) == 7 and not table["ordered_by_git"],
+                 table)
+
+
+# ---- what is refused, and what is bounded ----
+
+def check_refusals(folder):
+    file = write(os.path.join(folder, "run"), PROGRAM)
+    done = cpprof.run("-q", "--read-only", "-e", f"keep --id a {file}",
+                      cwd=folder, status=1)
+    claims.check("--read-only refuses keep", "not with --read-only" in
+                 done.stderr and not os.path.exists(
+                     os.path.join(folder, ".cpprof")), done.stderr)
+    done = keep(folder, None, file, status=1)
+    claims.check("without git a commit must be named", "--id" in done.stderr,
+                 done.stderr)
+    for name in ("", "x" * 121):
+        done = keep(folder, None, "--id", name, file, status=(1, 2))
+        claims.check(f"a name of {len(name)} bytes is refused", done.stderr)
+    merged = os.path.join(folder, "sum.merged")
+    cpprof.run("merge", "-o", merged, file,
+               write(os.path.join(folder, "other"), {"main": 3}))
+    done = keep(folder, "a", merged, status=1)
+    claims.check("so is a merged profile without runs", "--by id" in
+                 done.stderr, done.stderr)
+    done = cpprof.ask(file, "keep --id a -", cwd=folder, status=1)
+    claims.check("standard input cannot be kept", "standard input" in
+                 done.stderr, done.stderr)
+    kept = os.path.join(folder, ".cpprof", "history")
+    claims.check("of what was refused nothing is left",
+                 not os.path.isdir(kept) or
+                 set(os.listdir(kept)) <= {".lock"})
+    done = keep(folder, "a", file, os.path.join(folder, "none"), status=1)
+    claims.check("what cannot be read is named, and the rest is kept",
+                 "none" in done.stderr and os.listdir(kept), done.stderr)
+
+
+def check_bounds(folder):
+    for i in range(6):
+        keep(folder, f"c{i}", "--most", "3",
+             write(os.path.join(folder, "run"), {"main": 100 + i}))
+        time.sleep(0.01)
+    claims.check("the commits that were kept first are removed",
+                 [row["id"] for row in log(folder, "main")["rows"]] ==
+                 ["c5", "c4", "c3"])
+    for i in range(2):
+        files = [write(os.path.join(folder, f"r{k}"), {"main": 1000 * (i + 1)
+                                                       + k})
+                 for k in range(60)]
+        done = keep(folder, "many", *files, status=i)
+    claims.check("a commit has at most 100 runs", "at most 100" in done.stderr
+                 and log(folder, "main")["rows"][0]["runs"] == 60,
+                 done.stderr)
+
+
+def check_together(folder):
+    files = [write(os.path.join(folder, f"r{k}"), {"main": 100 + k})
+             for k in range(8)]
+    running = [subprocess.Popen([cpprof.CPPROF, "keep", "--id", "x", file],
+                                cwd=folder, stdout=subprocess.DEVNULL)
+               for file in files]
+    status = [process.wait() for process in running]
+    rows = log(folder, "main")["rows"]
+    claims.check("processes that keep runs of a commit at the same time lose "
+                 "none", status == [0] * 8 and len(rows) == 1 and
+                 rows[0]["runs"] == 8 and rows[0]["value"] == 103.5,
+                 (status, rows))
+
+
+# ---- changes ----
+
+def make_history(folder, seed, factors, elsewhere=(), n=40, runs=5,
+                 between=0.0):
+    """Keeps n commits.  factors: {commit: by what parse has changed from there
+    on}; elsewhere: commits where something else changed; between: how much
+    commits differ by themselves."""
+    draw = random.Random(seed)
+    parse = other = 1.0
+    for commit in range(n):
+        parse *= factors.get(commit, 1)
+        other *= 1.3 if commit in elsewhere else 1
+        weather = draw.gauss(1, between)
+        files = []
+        for run in range(runs):
+            speed = weather * draw.gauss(1, 0.01)
+            stacks = {}
+            for stack, hits in PROGRAM.items():
+                mean = hits * speed * (parse if "parse" in stack else 1) * \
+                    (other if "gc" in stack else 1)
+                stacks[stack] = max(1, round(draw.gauss(mean, mean ** 0.5)))
+            files.append(write(os.path.join(folder, f"run-{run}"), stacks))
+        keep(folder, f"c{commit}", *files)
+    return [(int(row["id"][1:]), row["verdict"])
+            for row in log(folder, "parse")["rows"] if row["verdict"]]
+
+
+def check_changes(folder):
+    found, false, others = 0, 0, []
+    for seed in range(20):
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            at = 5 + seed * 30 // 19
+            changes = make_history(place, seed, {at: 1.03})
+            found += changes == [(at, "grew")]
+            others += [] if changes == [(at, "grew")] else [(at, changes)]
+    claims.check("a step of 3% is found at its commit in 18 of 20 histories of "
+                 "40 commits", found >= 18, others)
+    print(f"# found in {found} of 20")
+    for claim, options in (
+            ("one without a step", {}),
+            ("one whose commits differ by 1% besides their runs",
+             {"between": 0.01}),
+            ("one where something else changes", {"elsewhere": (9, 25)})):
+        false = 0
+        for seed in range(20):
+            with tempfile.TemporaryDirectory(dir=folder) as place:
+                false += len(make_history(place, 100 + seed, {}, **options)) \
+                    > 0
+        claims.check(f"at most one of 20 histories has a false step: {claim}",
+                     false <= 1, false)
+        print(f"# {false} of 20 false steps: {claim}")
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        changes = make_history(place, 7, {10: 1.2, 20: 1 / 1.2, 30: 1.1})
+        claims.check("several changes are found, up and down", changes[::-1] ==
+                     [(10, "grew"), (20, "shrank"), (30, "grew")], changes)
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        changes = make_history(place, 8, {20: 1.1}, runs=1)
+        claims.check("one run a commit is enough for a larger one",
+                     changes == [(20, "grew")], changes)
+
+
+def check_speed(folder):
+    """Prints how long 1,000 commits take; a busy machine decides nothing."""
+    file = write(os.path.join(folder, "run"), PROGRAM)
+    keep(folder, "c0", file)
+    kept = os.path.join(folder, ".cpprof", "history")
+    for i in range(1, 1000):
+        shutil.copy(os.path.join(kept, "c0.merged"),
+                    os.path.join(kept, f"c{i}.merged"))
+    start = time.monotonic()
+    table = log(folder, "parse")
+    print(f"# log of 1,000 commits: {time.monotonic() - start:.2f} s")
+    claims.check("1,000 equal commits have no change",
+                 len(table["rows"]) == 1000 and table["changes"] == 0)
+
+
+def main():
+    for check in (check_values, check_loaded, check_recursion, check_git,
+                  check_refusals, check_bounds, check_together,
+                  check_changes, check_speed):
+        with tempfile.TemporaryDirectory() as folder:
+            claims.attempt(f"{check.__name__} ends", check, folder)
+    claims.end()
+
+
+main()
