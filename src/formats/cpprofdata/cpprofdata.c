@@ -753,7 +753,9 @@ add_slice(struct cpprofdata_recording *input, struct call_time *time,
 	if (call_parts_add_time(input->calls, time, &rest, input->builder,
 	                        error) != 0)
 		return -1;
-	return (rest.hits | rest.samples) == 0 ? 0 :
+	/* One without counts marks how long the run was. */
+	return (rest.hits | rest.samples) == 0 &&
+	    (found->count.hits | found->count.samples) != 0 ? 0 :
 	    tree_builder_add_time(input->builder, found->node,
 	        found->resource, found->begin_ns, found->width_ns, rest.hits,
 	        rest.samples, error);
