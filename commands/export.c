@@ -44,6 +44,7 @@ export_write(struct session *session, const struct arguments *arguments,
 	const struct subject *subject = session->subject;
 	size_t format = arguments->values[0].count;
 	struct whole_stacks whole;
+	struct text_buffer remark = { 0 };
 	uint64_t n_changed;
 	int status = session_whole_stacks(session, &whole, error);
 	const struct export_source source = {
@@ -53,6 +54,7 @@ export_write(struct session *session, const struct arguments *arguments,
 		.resource = subject->resource,
 		.has_groups = subject->profile->fleet != NULL &&
 		    subject->profile->fleet->n_members > 1,
+		.remark = &remark,
 	};
 
 	if (status == 0)
@@ -74,6 +76,9 @@ export_write(struct session *session, const struct arguments *arguments,
 			             text_string(&losses));
 		text_free(&losses);
 	}
+	if (status == 0 && remark.length > 0)
+		message_note("%s", text_string(&remark));
+	text_free(&remark);
 	whole_stacks_free(&whole);
 	return status;
 }
@@ -102,6 +107,10 @@ const struct command command_export = {
 	    "cpprofdata: the format that record writes, with addresses and "
 	    "times; inlined functions that views leave out with inlines auto "
 	    "are left out.\n\n"
+	    "autofdo: the profile that clang -fprofile-sample-use reads, in "
+	    "its text format; the program must have been built by clang with "
+	    "-gline-tables-only -fdebug-info-for-profiling. A line says what "
+	    "share of the hits has a place in it.\n\n"
 	    "An export contains all that the steps of the refinement left, "
 	    "whatever the root, threshold and limit, and always the start-up "
 	    "frames. If a step makes groups, pprof, callgrind and cpprofdata "

@@ -298,7 +298,9 @@ enum cpprofdata_chunk_type {
 
 	CPPROFDATA_CALL_FUNCTIONS = 15,
 	CPPROFDATA_CALLS = 16,
-	CPPROFDATA_CALL_COUNTS = 17
+	CPPROFDATA_CALL_COUNTS = 17,
+
+	CPPROFDATA_NAMED_ORIGINS = 18	/* with the other names */
 };
 
 #define CPPROFDATA_CHUNK_MAGIC 0x6b637063u	/* "cpck" */
@@ -495,6 +497,18 @@ struct cpprofdata_named_location {
 	uint32_t line;		/* 0: not known.  In the innermost, the
 				   address's line; in others, the inlined
 				   call's */
+	uint32_t origin;	/* 1 + number of a named origin; 0: not known */
+};
+
+/*
+ * By what a compiler finds a location again.  Locations share these: two that
+ * differ only in their lines have one.
+ */
+struct cpprofdata_named_origin {
+	uint32_t linkage;	/* string: the function's symbol */
+	uint32_t start_line;	/* of the function; 0: not known */
+	uint32_t discriminator;	/* of the line in the innermost, of the inlined
+				   call in others */
 	uint32_t reserved;
 };
 

@@ -54,7 +54,8 @@ script_tests = \
 	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
 	tests/kernel.py tests/python.py tests/python-outside.py tests/namespaces.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/other-tools.py tests/report.py tests/completion.py \
-	tests/packaging.py tests/dist.sh
+	tests/packaging.py tests/dist.sh \
+	tests/compilers.py
 
 check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
@@ -223,6 +224,7 @@ EXTRA_DIST += tests/programs/pystacks.py tests/programs/pytouch.py \
 	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \
+	tests/programs/profiled.cc \
 	tests/fuzz-lines.c
 
 tests_test_demangle_SOURCES = tests/test-demangle.c

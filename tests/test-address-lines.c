@@ -399,7 +399,7 @@ warnings_of_image(const unsigned char *image, size_t size)
 	struct error error = { 0 };
 	struct profile *profile = profile_new(&error);
 	struct location nothing = { names_add(profile->names, "f", 1, &error),
-		NO_NAME, 0 };
+		NO_NAME, 0, NO_NAME, 0, 0 };
 	int descriptor = memfd_create("module", 0);
 	uint32_t result;
 	char path[64];
@@ -460,7 +460,7 @@ profile_of_two(const char *directory, uint32_t n, uint32_t offset)
 {
 	struct error error = { 0 };
 	struct profile *profile = profile_new(&error);
-	struct location location = { 0, NO_NAME, 0 };
+	struct location location = { 0, NO_NAME, 0, NO_NAME, 0, 0 };
 
 	location.function = names_add(profile->names, "f", 1, &error);
 	for (uint32_t module = 0; module < 2; module++) {

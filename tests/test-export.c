@@ -51,6 +51,7 @@ try_export(const struct exporter *exporter, struct profile *profile,
 		INLINES_ON };
 	static struct writer writer;
 	struct error naming = { 0 };
+	struct text_buffer remark = { 0 };
 	bool is_own;
 	struct sample_tree *named = profile_named_tree(profile, &rule,
 	                                               &is_own, &naming);
@@ -59,6 +60,7 @@ try_export(const struct exporter *exporter, struct profile *profile,
 		.named = named,
 		.inlines = INLINES_ON,
 		.resource = resource,
+		.remark = &remark,
 	};
 	int result;
 
@@ -66,6 +68,7 @@ try_export(const struct exporter *exporter, struct profile *profile,
 	writer_start(&writer, to, text);
 	result = exporter->write(&source, &writer, n_changed, error);
 	writer_flush(&writer);
+	text_free(&remark);
 	if (is_own)
 		sample_tree_free(named);
 	return result;
@@ -135,6 +138,11 @@ add_address_frames(struct profile *profile, uint64_t *seed)
 			locations[k].file = pick(seed, 2) == 0 ? NO_NAME :
 			    name_of(profile, "dir/a b.c");
 			locations[k].line = pick(seed, 100);
+			snprintf(name, sizeof name, "_Z%u", 10 * i / 2 + k);
+			locations[k].linkage = i % 9 == 5 ? NO_NAME :
+			    name_of(profile, name);
+			locations[k].start_line = i % 5;
+			locations[k].discriminator = (i + k) % 4;
 		}
 		profile_add_frame(profile, pick(seed, 2), 0x1000 + 16 * i,
 		                  locations, n, &error);
@@ -251,7 +259,7 @@ random_profile(uint64_t seed, uint32_t n_resources, bool has_addresses)
 
 /* Which parts are compared: only those that the format can hold. */
 struct aspects {
-	bool names, addresses, threads, samples, times;
+	bool names, addresses, threads, samples, times, origins;
 };
 
 static void
@@ -272,6 +280,13 @@ add_frame(struct text_buffer *line, const struct profile *profile,
 		    location->file == NO_NAME ? "" :
 		    names_text(profile->names, location->file),
 		    location->line);
+		/* Of frames without lines, nothing more is known. */
+		if (aspects->origins && (frame->n_locations > 1 ||
+		    location->file != NO_NAME || location->line != 0))
+			text_add_format(line, "%s:%u.%u|",
+			    location->linkage == NO_NAME ? "" :
+			    names_text(profile->names, location->linkage),
+			    location->start_line, location->discriminator);
 	}
 }
 
@@ -544,7 +559,8 @@ static void
 cpprofdata_comes_back_with_addresses_samples_threads_and_times(void **state)
 {
 	const struct aspects aspects = { .addresses = true, .threads = true,
-		.samples = true, .names = true, .times = true };
+		.samples = true, .names = true, .times = true,
+		.origins = true };
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -636,7 +652,7 @@ cpprofdata_comes_back_with_code_made_at_run_time(void **state)
 	struct error error = { 0 };
 	struct profile *profile = profile_new(&error), *back;
 	struct location named = { name_of(profile, "made"),
-		name_of(profile, "made.js"), 12 };
+		name_of(profile, "made.js"), 12, NO_NAME, 0, 0 };
 	struct process process = { .pid = 12, .start_ns = 5 };
 	struct tree_builder *builder = tree_builder_new(1, &error);
 	uint32_t frame = profile_add_frame(profile, NO_MODULE, 0x7000, &named,
@@ -696,11 +712,15 @@ cpprofdata_keeps_frames_of_one_address_apart(void **state)
 	struct profile *profile = profile_new(&error), *back;
 	struct tree_builder *builder = tree_builder_new(1, &error);
 	struct location outer[2] = {
-		{ name_of(profile, "outer"), name_of(profile, "a.c"), 3 },
-		{ name_of(profile, "inner"), name_of(profile, "b.c"), 4 },
+		{ name_of(profile, "outer"), name_of(profile, "a.c"), 3,
+		  name_of(profile, "_Z5outerv"), 2, 4 },
+		{ name_of(profile, "inner"), name_of(profile, "b.c"), 4,
+		  name_of(profile, "_Z5innerv"), 1, 0 },
 	};
-	struct location other = { name_of(profile, "other"), NO_NAME, 0 };
-	struct location bare = { name_of(profile, "bare"), NO_NAME, 0 };
+	struct location other = { name_of(profile, "other"), NO_NAME, 0,
+		NO_NAME, 0, 0 };
+	struct location bare = { name_of(profile, "bare"), NO_NAME, 0,
+		NO_NAME, 0, 0 };
 	uint64_t n_hits = 0, n_changed;
 	struct text_buffer text = { 0 };
 

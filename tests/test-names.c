@@ -44,9 +44,11 @@ named_profile(void)
 	uint32_t outer = names_add(profile->names, "outer", 5, &error);
 	uint32_t inner = names_add(profile->names, "inner", 5, &error);
 	uint32_t file = names_add(profile->names, "a.c", 3, &error);
-	const struct location chain[] = { { outer, file, 7 },
-		                          { inner, file, 9 } };
-	const struct location other = { inner, NO_NAME, 0 };
+	const struct location chain[] = {
+		{ outer, file, 7, outer, 5, 0 },
+		{ inner, file, 9, file, 8, 2 },
+	};
+	const struct location other = { inner, NO_NAME, 0, NO_NAME, 0, 0 };
 
 	profile_add_module(profile, "/bin/p", "one", 3, &error);
 	profile_add_module(profile, "/bin/p", "two", 3, &error);
@@ -67,7 +69,7 @@ named_file(void)
 	struct profile *profile = named_profile();
 	struct address_lines *lines = address_lines_new(NULL, &error);
 	const struct named_process process = { 7, 99, 0, 1 };
-	const struct location location = { NO_NAME, 2, 5 };
+	const struct location location = { NO_NAME, 2, 5, NO_NAME, 0, 0 };
 	const struct named_code code = { 0xabc, 0, 12, 0, 1 };
 	const struct names_file names = {
 		.profile = profile,
@@ -145,8 +147,14 @@ names_come_back_as_they_were_kept(void **state)
 	assert_int_equal(found->n, 2);
 	chain = kept_names_locations(kept, found);
 	assert_int_equal(chain[0].line, 7);
+	assert_string_equal(text(kept, chain[0].linkage), "outer");
+	assert_int_equal(chain[0].start_line, 5);
+	assert_int_equal(chain[0].discriminator, 0);
 	assert_string_equal(text(kept, chain[1].function), "inner");
 	assert_string_equal(text(kept, chain[1].file), "a.c");
+	assert_string_equal(text(kept, chain[1].linkage), "a.c");
+	assert_int_equal(chain[1].start_line, 8);
+	assert_int_equal(chain[1].discriminator, 2);
 	found = find(kept, "one", 0x10);
 	assert_string_equal(text(kept, found->function), "inner");
 	assert_false(found->is_symbol || found->has_lines);

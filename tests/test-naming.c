@@ -27,7 +27,7 @@ location(struct profile *profile, const char *function, const char *file,
          uint32_t line)
 {
 	return (struct location){ name(profile, function), name(profile, file),
-		line };
+		line, NO_NAME, 0, 0 };
 }
 
 /*

@@ -337,7 +337,8 @@ make_threads(void)
 	uint32_t outer = names_add(profile->names, "outer", 5, &error);
 	uint32_t inner = names_add(profile->names, "inner", 5, &error);
 	struct location locations[] = {
-		{ outer, NO_NAME, 0 }, { inner, NO_NAME, 12 },
+		{ outer, NO_NAME, 0, NO_NAME, 0, 0 },
+		{ inner, NO_NAME, 12, inner, 10, 3 },
 	};
 	uint32_t module = profile_add_module(profile, "/lib/libx.so", "id", 2,
 	                                     &error);

@@ -39,6 +39,9 @@ struct export_source {
 	uint32_t resource;	/* the current one */
 	bool has_groups;	/* of members (profile/fleet.h), which no
 				 * format here holds */
+	struct text_buffer *remark;	/* for what an exporter has to say of
+					 * the file, in one line; empty at
+					 * first */
 };
 
 /* What a profile may have and a format may not hold. */

@@ -16,6 +16,7 @@ libcore_a_SOURCES += \
 	src/formats/source.c src/formats/source.h \
 	src/formats/stack_writer.c \
 	src/formats/unpacker.c \
+	src/formats/autofdo/export_autofdo.c \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind.h \
 	src/formats/callgrind/callgrind_names.c \

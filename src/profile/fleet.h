@@ -31,8 +31,12 @@
 /* Enters into `sum`, to which nobody else adds modules or frames. */
 struct frame_union;
 
-/* sum: without modules and frames.  NULL with *error set. */
-struct frame_union *frame_union_new(struct profile *sum, struct error *error);
+/*
+ * sum: without modules and frames.  with_origins: locations keep what compilers
+ * know them by (struct location).  NULL with *error set.
+ */
+struct frame_union *frame_union_new(struct profile *sum, bool with_origins,
+                                    struct error *error);
 void frame_union_free(struct frame_union *frames);
 
 /* To be called before the frames of each profile; 0 or -1. */

@@ -746,7 +746,8 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 	int result = -1;
 
 	if (fleet->frames == NULL)
-		fleet->frames = frame_union_new(fleet->profile, error);
+		/* The file of a merged profile has no place for origins. */
+		fleet->frames = frame_union_new(fleet->profile, false, error);
 	if (fleet->frames == NULL ||
 	    frame_union_begin(fleet->frames, from, error) != 0)
 		return -1;

@@ -18,6 +18,7 @@ struct frame_union {
 	uint32_t *names;		/* of the sum, by those of the profile
 					 * at hand; NO_NAME: not yet */
 	size_t names_capacity;
+	bool with_origins;
 	struct location *locations;	/* scratch */
 	char *key;			/* scratch */
 	size_t locations_capacity, key_capacity;
@@ -31,13 +32,14 @@ struct frame_key {
 };
 
 struct frame_union *
-frame_union_new(struct profile *sum, struct error *error)
+frame_union_new(struct profile *sum, bool with_origins, struct error *error)
 {
 	struct frame_union *frames = memory_array(1, sizeof *frames, error);
 
 	if (frames == NULL)
 		return NULL;
 	frames->sum = sum;
+	frames->with_origins = with_origins;
 	frames->module_keys = names_new(error);
 	frames->frame_keys = digest_index_new(error);
 	if (!error->is_set)
@@ -130,7 +132,14 @@ rename_locations(struct frame_union *frames, const struct profile *from,
 			.file = frame_union_copy_name(frames, from, old->file,
 			                              error),
 			.line = old->line,
+			.linkage = NO_NAME,
 		};
+		if (!frames->with_origins)
+			continue;
+		frames->locations[i].linkage = frame_union_copy_name(frames,
+		    from, old->linkage, error);
+		frames->locations[i].start_line = old->start_line;
+		frames->locations[i].discriminator = old->discriminator;
 	}
 	return error->is_set ? -1 : 0;
 }

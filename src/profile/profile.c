@@ -572,7 +572,8 @@ uint32_t
 profile_add_named_frame(struct profile *profile, uint32_t function,
                         struct error *error)
 {
-	struct location location = { function, NO_NAME, 0 };
+	struct location location = { .function = function, .file = NO_NAME,
+		.linkage = NO_NAME };
 
 	return profile_add_frame(profile, NO_MODULE, 0, &location, 1, error);
 }

@@ -126,6 +126,12 @@ struct location {
 	uint32_t function;	/* a name */
 	uint32_t file;		/* a name, or NO_NAME */
 	uint32_t line;		/* 0: unknown */
+
+	/* By what a compiler finds the place again, from debug information. */
+	uint32_t linkage;	/* the function's symbol, a name, or NO_NAME */
+	uint32_t start_line;	/* of the function; 0: unknown */
+	uint32_t discriminator;	/* which of the blocks of code on the line; 0:
+				 * unknown, or there is only one */
 };
 
 /*

@@ -701,7 +701,7 @@ merge_all(struct merge *merge, const struct addend *addends, uint32_t n,
 	merge->sum = profile_new(error);
 	if (merge->sum == NULL)
 		return -1;
-	merge->frames = frame_union_new(merge->sum, error);
+	merge->frames = frame_union_new(merge->sum, true, error);
 	if (merge->frames == NULL ||
 	    merge_resources(merge->sum, addends, n, error) != 0)
 		return -1;

@@ -546,6 +546,7 @@ refine_take_names(struct refined_profile *refined,
 		refined->locations[i] = (struct location){
 			.function = i,
 			.file = NO_NAME,
+			.linkage = NO_NAME,
 		};
 	}
 	refined->profile.frames = refined->frames;

@@ -606,7 +606,8 @@ v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
 	const size_t n = sizeof scheme - 1;
 	const struct v8_profile *v8 = entering->v8;
 	struct profile *profile = entering->input->reader.profile;
-	struct location location = { .file = NO_NAME };
+	struct location location = { .file = NO_NAME,
+		.linkage = NO_NAME };
 	const struct v8_node *node;
 	const char *url = "", *slash;
 

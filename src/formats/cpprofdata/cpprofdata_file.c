@@ -268,6 +268,8 @@ set_record_sizes(struct cpprofdata_file *file, bool is_names)
 	    sizeof(struct cpprofdata_named_address);
 	runs[CPPROFDATA_NAMED_LOCATIONS].record_size =
 	    sizeof(struct cpprofdata_named_location);
+	runs[CPPROFDATA_NAMED_ORIGINS].record_size =
+	    sizeof(struct cpprofdata_named_origin);
 	runs[CPPROFDATA_NAMED_PROCESSES].record_size =
 	    sizeof(struct cpprofdata_named_process);
 	if (is_names)

@@ -33,7 +33,7 @@
  */
 
 /* The chunk types that a reader knows are below this number. */
-enum { CPPROFDATA_N_TYPES = CPPROFDATA_CALL_COUNTS + 1 };
+enum { CPPROFDATA_N_TYPES = CPPROFDATA_NAMED_ORIGINS + 1 };
 
 /* If the narrowest slices are wider, the file counts as one without. */
 #define CPPROFDATA_SLICE_MAX_NS ((uint64_t)1 << 56)

@@ -334,8 +334,13 @@ interpreted_functions_find(struct interpreted_functions *functions,
 		return -1;
 	frame->module = function->module;
 	frame->first_line = function->first_line;
-	frame->location = (struct location){ function->name, function->file,
-		line_of(function, (uint32_t)offset) };
+	frame->location = (struct location){
+		.function = function->name,
+		.file = function->file,
+		.line = line_of(function, (uint32_t)offset),
+		.linkage = NO_NAME,
+		.start_line = function->first_line,
+	};
 	frame->key = (run != NULL ? number << 32 : UINT64_MAX << 32) |
 	    frame->location.line;
 	return 0;

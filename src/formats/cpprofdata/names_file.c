@@ -84,6 +84,30 @@ names_file_take_string(struct names_reader *reader, uint32_t number,
 	return 0;
 }
 
+/* Sets what an origin, 0 for none, says of a location. */
+static int
+names_file_take_origin(struct names_reader *reader, uint32_t origin,
+                       struct location *location, struct error *error)
+{
+	struct cpprofdata_named_origin record;
+	const unsigned char *bytes;
+
+	if (origin == 0)
+		return 0;
+	bytes = cpprofdata_record_at(reader->file, CPPROFDATA_NAMED_ORIGINS,
+	                             origin - 1);
+	if (bytes == NULL) {
+		error_set(reader->damage, "there is no origin %" PRIu32,
+		          origin - 1);
+		return 0;
+	}
+	memcpy(&record, bytes, sizeof record);
+	location->start_line = le32toh(record.start_line);
+	location->discriminator = le32toh(record.discriminator);
+	return names_file_take_string(reader, le32toh(record.linkage),
+	                              &location->linkage, error);
+}
+
 /*
  * Adds an address if it is above *last.  *is_good: whether to go on with the
  * following ones.
@@ -130,7 +154,8 @@ names_file_take_address(struct names_reader *reader, uint64_t number,
 	for (uint32_t i = 0; i < address.n; i++) {
 		struct cpprofdata_named_location location;
 
-		locations[i] = (struct location){ NO_NAME, NO_NAME, 0 };
+		locations[i] = (struct location){ .function = NO_NAME,
+			.file = NO_NAME, .linkage = NO_NAME };
 		bytes = cpprofdata_record_at(reader->file,
 		    CPPROFDATA_NAMED_LOCATIONS, first + i);
 		if (bytes == NULL) {
@@ -144,7 +169,9 @@ names_file_take_address(struct names_reader *reader, uint64_t number,
 		                           &locations[i].function,
 		                           error) != 0 ||
 		    names_file_take_string(reader, le32toh(location.file),
-		                           &locations[i].file, error) != 0)
+		                           &locations[i].file, error) != 0 ||
+		    names_file_take_origin(reader, le32toh(location.origin),
+		                           &locations[i], error) != 0)
 			return -1;
 	}
 	if (names_file_take_string(reader, le32toh(record.function),

@@ -22,7 +22,8 @@ struct names_chunks {
 					 * without one last) and address */
 	size_t n_sorted;
 	/* Records. */
-	struct text_buffer modules, addresses, locations, processes;
+	struct text_buffer modules, addresses, locations, processes, origins;
+	struct names *origin_numbers;	/* by their records */
 	uint64_t n_addresses, n_locations;
 	bool is_too_large;		/* for 32-bit numbers */
 };
@@ -66,14 +67,44 @@ address_of(const struct names_file *names, uint32_t frame)
 	    names->profile->frames[frame].address;
 }
 
+/* 1 + the number of a location's origin, which is added if new; 0: none. */
+static uint32_t
+names_writer_add_origin(struct names_chunks *writer,
+                        const struct location *location)
+{
+	const struct cpprofdata_named_origin record = {
+		.linkage = htole32(names_writer_add_name(writer,
+		                                         location->linkage)),
+		.start_line = htole32(location->start_line),
+		.discriminator = htole32(location->discriminator),
+	};
+	uint32_t n = names_count(writer->origin_numbers), number;
+	struct error error = { 0 };
+
+	if (record.linkage == 0 && record.start_line == 0 &&
+	    record.discriminator == 0)
+		return 0;
+	number = names_add(writer->origin_numbers, (const char *)&record,
+	                   sizeof record, &error);
+	if (number == NO_NAME)
+		writer->origins.failed = true;
+	else if (number == n)
+		text_add(&writer->origins, (const char *)&record,
+		         sizeof record);
+	return number + 1;
+}
+
 static void
 names_writer_add_location(struct names_chunks *writer, uint32_t function,
-                          uint32_t file, uint32_t line)
+                          const struct location *location)
 {
-	struct cpprofdata_named_location record = { .line = htole32(line) };
+	struct cpprofdata_named_location record = {
+		.line = htole32(location->line),
+	};
 
-	record.file = htole32(names_writer_add_name(writer, file));
+	record.file = htole32(names_writer_add_name(writer, location->file));
 	record.function = htole32(names_writer_add_name(writer, function));
+	record.origin = htole32(names_writer_add_origin(writer, location));
 	text_add(&writer->locations, (const char *)&record, sizeof record);
 	writer->n_locations++;
 }
@@ -120,7 +151,7 @@ names_writer_add_address(struct names_chunks *writer, uint32_t number,
 	for (uint32_t i = 0; i < n; i++)
 		names_writer_add_location(writer, i > 0 ?
 		                          locations[i].function : NO_NAME,
-		                          locations[i].file, locations[i].line);
+		                          &locations[i]);
 	record.n_locations = htole32(n);
 	record.flags = htole32(flags);
 	text_add(&writer->addresses, (const char *)&record, sizeof record);
@@ -226,8 +257,7 @@ names_writer_add_processes(struct names_chunks *writer, const uint32_t *outside,
 				        code->first_location + j];
 
 				names_writer_add_location(writer,
-				    location->function, location->file,
-				    location->line);
+				    location->function, location);
 			}
 			text_add(&writer->addresses, (const char *)&address,
 			         sizeof address);
@@ -268,7 +298,8 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	                                 sizeof *writer->string_of, error);
 	writer->sorted = memory_array(profile->n_frames,
 	                              sizeof *writer->sorted, error);
-	if (writer->string_of == NULL || writer->sorted == NULL)
+	writer->origin_numbers = names_new(error);
+	if (error->is_set)
 		return -1;
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
@@ -287,14 +318,14 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	                           writer->n_sorted - n_in_modules);
 	if (writer->strings.failed || writer->modules.failed ||
 	    writer->addresses.failed || writer->locations.failed ||
-	    writer->processes.failed)
+	    writer->processes.failed || writer->origins.failed)
 		return error_out_of_memory(error);
 	if (writer->is_too_large || writer->n_locations > UINT32_MAX)
 		return error_set(error, "more names than can be numbered");
 	return 0;
 }
 
-enum { N_PARTS = 5 };
+enum { N_PARTS = 6 };
 
 /* The parts of the file, one chunk each. */
 struct names_part {
@@ -321,6 +352,8 @@ list_parts(const struct names_chunks *chunks, struct names_part parts[N_PARTS])
 		{ CPPROFDATA_NAMED_PROCESSES,
 		  sizeof(struct cpprofdata_named_process), 0,
 		  &chunks->processes },
+		{ CPPROFDATA_NAMED_ORIGINS,
+		  sizeof(struct cpprofdata_named_origin), 0, &chunks->origins },
 	};
 
 	memcpy(parts, all, sizeof all);
@@ -355,6 +388,8 @@ names_chunks_free(struct names_chunks *chunks)
 	text_free(&chunks->addresses);
 	text_free(&chunks->locations);
 	text_free(&chunks->processes);
+	text_free(&chunks->origins);
+	names_free(chunks->origin_numbers);
 	free(chunks->string_of);
 	free(chunks->sorted);
 	free(chunks);

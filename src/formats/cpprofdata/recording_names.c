@@ -301,10 +301,12 @@ add_found_location(struct collecting *collecting, struct named_code *code,
 {
 	struct names *names = collecting->profile->names;
 	const struct location location = {
-		function == NULL ? NO_NAME :
+		.function = function == NULL ? NO_NAME :
 		    names_add(names, function, strlen(function), error),
-		file == NULL ? NO_NAME :
-		    names_add(names, file, strlen(file), error), line
+		.file = file == NULL ? NO_NAME :
+		    names_add(names, file, strlen(file), error),
+		.line = line,
+		.linkage = NO_NAME,
 	};
 
 	add_code_location(collecting, code, location, error);
@@ -330,12 +332,13 @@ find_code(struct collecting *collecting, const struct kept_range *range,
 		code->offset = kept->offset;
 		location = kept_names_locations(collecting->kept, kept);
 		for (uint32_t i = 0; i < kept->n; i++) {
-			const struct location copy = {
-				kept_text(collecting, location[i].function,
-				          error),
-				kept_text(collecting, location[i].file, error),
-				location[i].line
-			};
+			struct location copy = location[i];
+
+			copy.function = kept_text(collecting, copy.function,
+			                          error);
+			copy.file = kept_text(collecting, copy.file, error);
+			copy.linkage = kept_text(collecting, copy.linkage,
+			                         error);
 
 			add_code_location(collecting, code, copy, error);
 		}

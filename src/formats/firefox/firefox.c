@@ -978,7 +978,10 @@ firefox_finish_frames(struct firefox *firefox)
 	for (uint32_t i = 0; result == 0 && i < n; i++) {
 		struct known_frame known = get_known(firefox, i);
 		const struct location location = {
-			known.function, known.file, known.line
+			.function = known.function,
+			.file = known.file,
+			.line = known.line,
+			.linkage = NO_NAME,
 		};
 
 		if (known.function == NO_NAME)

@@ -423,6 +423,8 @@ take_locations(struct merged_reading *input, struct frame_columns *columns,
 	if (columns->locations == NULL)
 		return -1;
 	for (size_t i = 0; i < columns->n_all; i++)
+		columns->locations[i].linkage = NO_NAME;
+	for (size_t i = 0; i < columns->n_all; i++)
 		columns->locations[i].function = take_below(input, n_names,
 		                                            "no such name");
 	for (size_t i = 0; i < columns->n_all; i++)

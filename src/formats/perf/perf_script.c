@@ -629,7 +629,8 @@ perf_script_enter_frame(struct frame_maker *maker, const char *line,
                         size_t length, struct error *error)
 {
 	struct profile *profile = maker->profile;
-	struct location location = { .file = NO_NAME };
+	struct location location = { .file = NO_NAME,
+		.linkage = NO_NAME };
 	struct perf_script_frame frame;
 	uint32_t module;
 

@@ -34,7 +34,8 @@ phpspy_enter_frame(struct phpspy *input, struct line_text text,
                    struct error *error)
 {
 	struct profile *profile = input->reader.profile;
-	struct location location = { .file = NO_NAME };
+	struct location location = { .file = NO_NAME,
+		.linkage = NO_NAME };
 	struct line_text name = text, file, line;
 	const char *blank = memrchr(text.at, ' ', line_left(&text));
 	const char *colon = memrchr(text.at, ':', line_left(&text));

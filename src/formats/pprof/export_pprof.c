@@ -24,7 +24,7 @@
 #include "src/profile/stack_list.h"
 
 struct function_key {
-	uint32_t name, file;
+	uint32_t name, file, linkage, start_line;
 };
 
 struct encoding {
@@ -268,7 +268,8 @@ static uint64_t
 function_id(struct encoding *encoding, const struct location *location,
             struct error *error)
 {
-	struct function_key key = { location->function, location->file };
+	struct function_key key = { location->function, location->file,
+		location->linkage, location->start_line };
 	uint32_t n = names_count(encoding->functions);
 	uint32_t number = names_add(encoding->functions, (const char *)&key,
 	                            sizeof key, error);
@@ -280,9 +281,12 @@ function_id(struct encoding *encoding, const struct location *location,
 	name = name_id(encoding, key.name, error);
 	protobuf_add_number(inner, FUNCTION_ID, (uint64_t)number + 1);
 	protobuf_add_number(inner, FUNCTION_NAME, name);
-	protobuf_add_number(inner, FUNCTION_SYSTEM_NAME, name);
+	protobuf_add_number(inner, FUNCTION_SYSTEM_NAME,
+	                    key.linkage == NO_NAME ? name :
+	                    name_id(encoding, key.linkage, error));
 	protobuf_add_number(inner, FUNCTION_FILENAME,
 	                    name_id(encoding, key.file, error));
+	protobuf_add_number(inner, FUNCTION_START_LINE, key.start_line);
 	protobuf_add_message(&encoding->fields, PROFILE_FUNCTION, inner);
 	text_clear(inner);
 	return (uint64_t)number + 1;

@@ -61,7 +61,7 @@ enum {
 	LOCATION_LINE = 4,
 	LINE_FUNCTION_ID = 1, LINE_LINE = 2,
 	FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILENAME = 4,
+	FUNCTION_FILENAME = 4, FUNCTION_START_LINE = 5,
 };
 
 enum protobuf_wire {
@@ -261,6 +261,7 @@ struct pprof_location {
 
 struct pprof_function {
 	uint64_t name, system_name, file;
+	uint64_t start_line;	/* 0: unknown */
 	bool is_known;
 };
 

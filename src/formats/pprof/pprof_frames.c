@@ -39,6 +39,7 @@ struct maker {
 	struct pprof_mapped *mapped;		/* [n_mappings] */
 	uint32_t *function_names;	/* [n_functions], NO_NAME: not yet */
 	uint32_t *file_names;		/* likewise, of their files */
+	uint32_t *linkage_names;	/* likewise, of their symbols */
 	uint32_t *frames;		/* [ids], the result */
 	struct location locations[LINES_MAX];	/* of one frame */
 	uint32_t most_lines;	/* of a location that has too many, or 0 */
@@ -172,33 +173,48 @@ pprof_frames_name_function(struct maker *maker, uint64_t id,
 	return *name;
 }
 
+/* The name of a string, which *name remembers; NO_NAME if it is empty. */
+static uint32_t
+pprof_frames_name_text(struct maker *maker, uint64_t string, uint32_t *name,
+                       struct error *error)
+{
+	size_t length = 0;
+	const char *text = NULL;
+
+	if (*name == NO_NAME)
+		text = pprof_tables_string(maker->tables, string, &length);
+	if (length > 0)
+		*name = names_add(maker->profile->names, text, length, error);
+	return *name;
+}
+
 static int
 fill_location(struct maker *maker, const struct pprof_line *line,
               struct location *location, struct error *error)
 {
 	const struct pprof_function *function =
 	    pprof_tables_function(maker->tables, line->function);
-	size_t length = 0;
-	const char *text = NULL;
-	uint32_t *file;
+
+	size_t number;
 
 	*location = (struct location){
 		.function = pprof_frames_name_function(maker, line->function,
 		                                       error),
 		.file = NO_NAME,
 		.line = line->line <= UINT32_MAX ? (uint32_t)line->line : 0,
+		.linkage = NO_NAME,
 	};
 	if (location->function == NO_NAME)
 		return -1;
 	if (function == NULL)
 		return 0;
-	file = &maker->file_names[function - maker->tables->functions];
-	if (*file == NO_NAME)
-		text = pprof_tables_string(maker->tables, function->file,
-		                           &length);
-	if (length > 0)
-		*file = names_add(maker->profile->names, text, length, error);
-	location->file = *file;
+	number = (size_t)(function - maker->tables->functions);
+	location->file = pprof_frames_name_text(maker, function->file,
+	    &maker->file_names[number], error);
+	location->linkage = pprof_frames_name_text(maker,
+	    function->system_name, &maker->linkage_names[number], error);
+	location->start_line = function->start_line <= UINT32_MAX ?
+	    (uint32_t)function->start_line : 0;
 	return error->is_set ? -1 : 0;
 }
 
@@ -358,12 +374,16 @@ make_frames(struct maker *maker, struct error *error)
 	    sizeof *maker->function_names, error);
 	maker->file_names = memory_array(n_functions,
 	                                 sizeof *maker->file_names, error);
+	maker->linkage_names = memory_array(n_functions,
+	    sizeof *maker->linkage_names, error);
 	if (error->is_set)
 		return -1;
 	memset(maker->function_names, 0xff,
 	       n_functions * sizeof *maker->function_names);
 	memset(maker->file_names, 0xff,
 	       n_functions * sizeof *maker->file_names);
+	memset(maker->linkage_names, 0xff,
+	       n_functions * sizeof *maker->linkage_names);
 	if (pprof_frames_add_modules(maker, error) != 0 ||
 	    pprof_frames_add_addresses(maker, error) != 0)
 		return -1;
@@ -393,6 +413,7 @@ pprof_frames_enter(struct profile *profile, const char *name,
 	free(maker.mapped);
 	free(maker.function_names);
 	free(maker.file_names);
+	free(maker.linkage_names);
 	if (result == 0)
 		return maker.frames;
 	free(maker.frames);

@@ -113,10 +113,10 @@ pprof_tables_add_function(struct pprof_tables *tables,
 	struct pprof_function function = { .is_known = true };
 	uint64_t id = 0;
 	uint64_t *const values[] = { NULL, &id, &function.name,
-		&function.system_name, &function.file };
+		&function.system_name, &function.file, &function.start_line };
 	uint32_t number;
 
-	if (pprof_tables_read_numbers(field, values, 5, "function", error) != 0)
+	if (pprof_tables_read_numbers(field, values, 6, "function", error) != 0)
 		return -1;
 	number = enter_id(&tables->function_ids, id, &tables->functions,
 	                  &tables->n_functions, &tables->functions_capacity,

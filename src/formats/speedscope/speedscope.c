@@ -162,7 +162,7 @@ speedscope_read_frames(struct speedscope *input)
 		return;
 	while (json_next_object(input->json, &token, "a frame, an object")) {
 		struct location location = { .function = NO_NAME,
-			.file = NO_NAME };
+			.file = NO_NAME, .linkage = NO_NAME };
 		uint64_t line = 0;
 
 		while (json_next_key(input->json, &key)) {

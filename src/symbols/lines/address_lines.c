@@ -208,6 +208,20 @@ address_lines_add_file(struct names *names,
 	return *name != NO_NAME ? 0 : -1;
 }
 
+static int
+address_lines_add_linkage(struct names *names,
+                          const struct debug_location *location,
+                          uint32_t *name, struct error *error)
+{
+	const char *linkage = location->declared.linkage;
+
+	*name = NO_NAME;
+	if (linkage == NULL)
+		return 0;
+	*name = names_add(names, linkage, strlen(linkage), error);
+	return *name != NO_NAME ? 0 : -1;
+}
+
 /* Takes the chain of one address. */
 static int
 take_chain(void *context, size_t which, const struct debug_location *chain,
@@ -229,11 +243,15 @@ take_chain(void *context, size_t which, const struct debug_location *chain,
 		    &lines->locations[lines->n_locations++];
 
 		location->line = chain[i].line;
+		location->start_line = chain[i].declared.start_line;
+		location->discriminator = chain[i].discriminator;
 		if (address_lines_add_function(reading, &chain[i],
 		                               &location->function,
 		                               error) != 0 ||
 		    address_lines_add_file(reading->names, &chain[i],
-		                           &location->file, error) != 0)
+		                           &location->file, error) != 0 ||
+		    address_lines_add_linkage(reading->names, &chain[i],
+		                              &location->linkage, error) != 0)
 			return -1;
 	}
 	return 0;
@@ -421,6 +439,10 @@ set_chain(struct applying *applying, uint32_t number,
 			.file = name_in_profile(applying, chain[i].file,
 			                        error),
 			.line = chain[i].line,
+			.linkage = name_in_profile(applying, chain[i].linkage,
+			                           error),
+			.start_line = chain[i].start_line,
+			.discriminator = chain[i].discriminator,
 		};
 	}
 	if (error->is_set)

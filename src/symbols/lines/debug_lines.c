@@ -226,18 +226,21 @@ give_units(struct lines_reading *reading, struct error *error)
 
 /* ---- reading a unit ---- */
 
-/* Reports what is known of an address. */
+/* Reports what is known of an address, number `which` of the unit's calls. */
 static int
 report(struct lines_reading *reading, Dwarf_Die *unit,
        const struct owned *owned, const struct inlined_calls *calls,
-       uint32_t innermost, struct error *error)
+       size_t which, struct error *error)
 {
 	const char *directory = die_text(unit, DW_AT_comp_dir);
 	const struct debug_lines_request *request = reading->request;
 	Dwarf_Line *line = dwarf_getsrc_die(unit,
 	    request->addresses[owned->which]);
 	struct debug_location *chain = reading->chain;
+	const struct debug_function *function = &calls->functions[which];
+	uint32_t innermost = calls->innermost[which];
 	size_t n = DEBUG_CHAIN_MAX - 1;	/* filled from the innermost outwards */
+	unsigned discriminator;
 	int number;
 
 	chain[n] = (struct debug_location){ .directory = directory };
@@ -245,17 +248,22 @@ report(struct lines_reading *reading, Dwarf_Die *unit,
 		chain[n].file = dwarf_linesrc(line, NULL, NULL);
 		if (dwarf_lineno(line, &number) == 0 && number > 0)
 			chain[n].line = (uint32_t)number;
+		if (dwarf_linediscriminator(line, &discriminator) == 0)
+			chain[n].discriminator = discriminator;
 	}
 	for (uint32_t i = innermost; i != NO_CALL && n > 0;
 	     i = calls->calls[i].outer, n--) {
 		chain[n].function = calls->calls[i].function;
 		chain[n].copy = calls->calls[i].copy;
+		chain[n].declared = calls->calls[i].inlined;
 		chain[n - 1] = (struct debug_location){
 			.file = calls->calls[i].file,
 			.directory = directory,
 			.line = calls->calls[i].line,
+			.discriminator = calls->calls[i].discriminator,
 		};
 	}
+	chain[n].declared = *function;
 	if (n == DEBUG_CHAIN_MAX - 1 && line == NULL)
 		return 0;
 	return request->found(request->context, owned->which, chain + n,
@@ -292,8 +300,8 @@ debug_lines_read_unit(struct lines_reading *reading, const struct owned *owned,
 	                       reading->names, &reading->walk, error) == 0) {
 		result = 0;
 		for (size_t i = 0; result == 0 && i < n; i++)
-			result = report(reading, &unit, &owned[i], &calls,
-			                calls.innermost[i], error);
+			result = report(reading, &unit, &owned[i], &calls, i,
+			                error);
 	}
 	inlined_calls_free(&calls);
 	return result;

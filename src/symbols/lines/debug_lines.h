@@ -122,6 +122,13 @@ int scoped_names_find(struct scoped_names *names, const Dwarf *main,
 
 #define NO_CALL UINT32_MAX
 
+/* What debug information says of a function.  The text is borrowed. */
+struct debug_function {
+	const char *linkage;	/* its symbol: the linkage name, else the name;
+				 * NULL: unknown */
+	uint32_t start_line;	/* where it is declared; 0: unknown */
+};
+
 /* A place where a call was inlined.  Texts are borrowed. */
 struct inlined_call {
 	uint32_t outer;		/* the call around it, a smaller index, or
@@ -135,12 +142,16 @@ struct inlined_call {
 	Dwarf_Die origin, declaration;	/* if it has no linkage name, see
 					 * scoped_names.c; else origin.addr is
 					 * NULL */
+	uint32_t discriminator;	/* of the call; 0: unknown */
+	struct debug_function inlined;	/* that function */
 };
 
 struct inlined_calls {
 	struct inlined_call *calls;
 	size_t n, capacity;
 	uint32_t *innermost;	/* [n_addresses] the call, or NO_CALL */
+	struct debug_function *functions;	/* [n_addresses] the one around
+						 * all calls */
 };
 
 /*
@@ -177,6 +188,9 @@ struct debug_location {
 	const char *directory;	/* where a relative file starts from, or NULL */
 	uint32_t line;		/* 0: unknown; in all levels but the innermost
 				 * the line of the call that was inlined */
+	uint32_t discriminator;	/* of the line; 0: unknown */
+	struct debug_function declared;	/* the level's function, whether or not
+					 * it is the outermost */
 };
 
 enum debug_lines_state {

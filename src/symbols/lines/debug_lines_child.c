@@ -42,11 +42,13 @@ struct child_message {
 	uint64_t b;	/* FOUND: n levels, which follow; PROGRESS: total */
 };
 
-/* Followed by the three texts of the level. */
+enum { N_TEXTS = 4 };	/* function, file, directory and linkage */
+
+/* Followed by the texts of the level. */
 struct level_message {
 	uint64_t copy;
-	uint32_t line;
-	uint32_t lengths[3];	/* of function, file and directory */
+	uint32_t line, discriminator, start_line;
+	uint32_t lengths[N_TEXTS];
 };
 
 #define TEXT_NONE UINT32_MAX	/* the length of a text that is NULL */
@@ -68,13 +70,15 @@ static void
 write_level(FILE *pipe, const struct debug_location *location)
 {
 	const char *const texts[] = { location->function, location->file,
-		location->directory };
+		location->directory, location->declared.linkage };
 	struct level_message level = {
 		.copy = location->copy,
 		.line = location->line,
+		.discriminator = location->discriminator,
+		.start_line = location->declared.start_line,
 	};
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < N_TEXTS; i++) {
 		size_t length = texts[i] == NULL ? TEXT_MAX :
 		    strnlen(texts[i], TEXT_MAX);
 
@@ -82,7 +86,7 @@ write_level(FILE *pipe, const struct debug_location *location)
 		    TEXT_NONE;
 	}
 	fwrite(&level, sizeof level, 1, pipe);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < N_TEXTS; i++)
 		if (level.lengths[i] != TEXT_NONE)
 			fwrite(texts[i], 1, level.lengths[i], pipe);
 }
@@ -182,7 +186,7 @@ struct listening {
 	size_t at, n;			/* in the buffer */
 	char buffer[1 << 16];
 	struct debug_location chain[DEBUG_CHAIN_MAX];
-	char texts[DEBUG_CHAIN_MAX][3][TEXT_MAX];
+	char texts[DEBUG_CHAIN_MAX][N_TEXTS][TEXT_MAX];
 };
 
 /* Waits for more bytes; false at the end or after Ctrl-C. */
@@ -223,12 +227,12 @@ static bool
 hear_level(struct listening *listening, struct debug_location *location,
            char (*texts)[TEXT_MAX])
 {
-	const char *heard[3] = { NULL, NULL, NULL };
+	const char *heard[N_TEXTS] = { NULL };
 	struct level_message level;
 
 	if (!listen_bytes(listening, &level, sizeof level))
 		return false;
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < N_TEXTS; i++) {
 		if (level.lengths[i] == TEXT_NONE)
 			continue;
 		if (level.lengths[i] >= TEXT_MAX ||
@@ -237,8 +241,15 @@ hear_level(struct listening *listening, struct debug_location *location,
 		texts[i][level.lengths[i]] = '\0';
 		heard[i] = texts[i];
 	}
-	*location = (struct debug_location){ heard[0], level.copy, heard[1],
-		heard[2], level.line };
+	*location = (struct debug_location){
+		.function = heard[0],
+		.copy = level.copy,
+		.file = heard[1],
+		.directory = heard[2],
+		.line = level.line,
+		.discriminator = level.discriminator,
+		.declared = { heard[3], level.start_line },
+	};
 	return true;
 }
 

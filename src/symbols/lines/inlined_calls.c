@@ -16,6 +16,10 @@
 
 enum { ORIGINS_MAX = 16 };	/* DIEs that refer to one another */
 
+#ifndef DW_AT_GNU_discriminator
+#define DW_AT_GNU_discriminator 0x2136
+#endif
+
 struct inline_finding {
 	struct inlined_calls *calls;
 	struct die_walk *walk;
@@ -28,16 +32,57 @@ struct inline_finding {
 	size_t n_files;
 };
 
+static uint32_t
+inlined_calls_number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_attr(die, name, &attribute) == NULL ||
+	    dwarf_formudata(&attribute, &value) != 0 || value > UINT32_MAX)
+		return if_missing;
+	return (uint32_t)value;
+}
+
+/* The function that a DIE describes, itself or by the DIEs it refers to. */
+static struct debug_function
+inlined_calls_declared(const Dwarf_Die *function)
+{
+	struct debug_function declared = { 0 };
+	const char *name = NULL;
+	Dwarf_Die die = *function;
+
+	for (int i = 0; i < ORIGINS_MAX; i++) {
+		if (declared.start_line == 0)
+			declared.start_line = inlined_calls_number_of(&die,
+			    DW_AT_decl_line, 0);
+		if (declared.linkage == NULL)
+			declared.linkage = die_text(&die, DW_AT_linkage_name);
+		if (declared.linkage == NULL)
+			declared.linkage = die_text(&die,
+			                            DW_AT_MIPS_linkage_name);
+		if (name == NULL)
+			name = die_text(&die, DW_AT_name);
+		if (!die_origin(&die))
+			break;
+	}
+	if (declared.linkage == NULL)
+		declared.linkage = name;
+	return declared;
+}
+
 /*
- * Marks the addresses in a DIE's ranges: with NO_CALL as found; else as lying
- * in `call`, if they lie in the call around it.  *n_marked: how many;
- * *n_ranges: how many ranges the DIE has.
+ * Marks the addresses in a DIE's ranges: with NO_CALL as found, and as the
+ * function's if it is one; else as lying in `call`, if they lie in the call
+ * around it.  *n_marked: how many; *n_ranges: how many ranges the DIE has.
  */
 static int
 inlined_calls_mark(struct inline_finding *finding, Dwarf_Die *die,
                    uint32_t call, size_t *n_marked, size_t *n_ranges,
                    struct error *error)
 {
+	bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
+	struct debug_function function = { 0 };
 	uint32_t *innermost = finding->calls->innermost;
 	uint32_t outer = call != NO_CALL ?
 	    finding->calls->calls[call].outer : NO_CALL;
@@ -53,6 +98,10 @@ inlined_calls_mark(struct inline_finding *finding, Dwarf_Die *die,
 		die_addresses_in(finding->addresses, finding->n, low, high,
 		                   &first, &end);
 		for (size_t i = first; i < end; i++) {
+			if (is_function && *n_marked == 0)
+				function = inlined_calls_declared(die);
+			if (is_function)
+				finding->calls->functions[i] = function;
 			if (call == NO_CALL)
 				finding->is_found[i] = true;
 			else if (innermost[i] == outer)
@@ -65,18 +114,6 @@ inlined_calls_mark(struct inline_finding *finding, Dwarf_Die *die,
 		}
 	}
 	return 0;
-}
-
-static uint32_t
-inlined_calls_number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
-
-	if (dwarf_attr(die, name, &attribute) == NULL ||
-	    dwarf_formudata(&attribute, &value) != 0 || value > UINT32_MAX)
-		return if_missing;
-	return (uint32_t)value;
 }
 
 static const char *
@@ -134,6 +171,9 @@ enter_call(struct inline_finding *finding, Dwarf_Die *die, uint32_t outer,
 	                                                      0);
 	calls->calls[calls->n].file = inlined_calls_file_of(finding,
 	    inlined_calls_number_of(die, DW_AT_call_file, UINT32_MAX));
+	calls->calls[calls->n].discriminator = inlined_calls_number_of(die,
+	    DW_AT_GNU_discriminator, 0);
+	calls->calls[calls->n].inlined = inlined_calls_declared(die);
 	*call = (uint32_t)calls->n++;
 	inlined_calls_set_function(&calls->calls[*call], die);
 	return 0;
@@ -288,7 +328,8 @@ inlined_calls_find(struct inlined_calls *calls, Dwarf_Die *unit,
 
 	*calls = (struct inlined_calls){ 0 };
 	calls->innermost = memory_array(n, sizeof *calls->innermost, error);
-	if (calls->innermost != NULL && finding.is_found != NULL)
+	calls->functions = memory_array(n, sizeof *calls->functions, error);
+	if (!error->is_set)
 		result = inlined_calls_find_all(&finding, unit, names, error);
 	free(finding.is_found);
 	return result;
@@ -299,4 +340,5 @@ inlined_calls_free(struct inlined_calls *calls)
 {
 	free(calls->calls);
 	free(calls->innermost);
+	free(calls->functions);
 }

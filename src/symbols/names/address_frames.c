@@ -439,6 +439,14 @@ name_all(struct address_frames *frames, struct profile *profile,
 	return 0;
 }
 
+/* A location of which only the function is known. */
+static struct location
+named_location(uint32_t function)
+{
+	return (struct location){ .function = function, .file = NO_NAME,
+		.linkage = NO_NAME };
+}
+
 /*
  * The kept lines and inlined calls of an item: how many locations, at least
  * one; 0 with *error set.
@@ -453,7 +461,7 @@ kept_chain(const struct address_frames *frames, struct profile *profile,
 	uint32_t n = item->kept->n < KEPT_CHAIN_MAX ? item->kept->n :
 	             KEPT_CHAIN_MAX;
 
-	chain[0] = (struct location){ item->function, NO_NAME, 0 };
+	chain[0] = named_location(item->function);
 	for (uint32_t i = 0; i < n; i++) {
 		chain[i] = locations[i];
 		if (i == 0)
@@ -467,6 +475,9 @@ kept_chain(const struct address_frames *frames, struct profile *profile,
 		if (chain[i].file != NO_NAME)
 			chain[i].file = add_kept_name(frames, profile,
 			    chain[i].file, error);
+		if (chain[i].linkage != NO_NAME)
+			chain[i].linkage = add_kept_name(frames, profile,
+			    chain[i].linkage, error);
 	}
 	return error->is_set ? 0 : n > 0 ? n : 1;
 }
@@ -492,6 +503,8 @@ set_jit_location(struct profile *profile, const char *file, uint32_t line,
                  struct location *location, struct error *error)
 {
 	location->line = line;
+	location->linkage = NO_NAME;
+	location->start_line = location->discriminator = 0;
 	location->file = file == NULL ? NO_NAME :
 	    names_add(profile->names, file, strlen(file), error);
 }
@@ -510,7 +523,7 @@ jit_chain(const struct address_frames *frames, struct profile *profile,
 
 	if (item->kept != NULL)
 		return kept_chain(frames, profile, item, chain, error);
-	chain[0] = (struct location){ item->function, NO_NAME, 0 };
+	chain[0] = named_location(item->function);
 	if (frames->jit == NULL ||
 	    !jit_map_at(frames->jit, item->address, &code))
 		return n;
@@ -536,7 +549,7 @@ address_frames_enter_frames(const struct address_frames *frames,
 		uint32_t module = item->module, n = 1;
 		uint64_t address = item->address;
 
-		chain[0] = (struct location){ item->function, NO_NAME, 0 };
+		chain[0] = named_location(item->function);
 		if (module == BARE_NAME)
 			module = NO_MODULE;
 		if (item->module == INTERPRETED) {

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* export_autofdo.c -- clang's sample profile, in its text format.
+ *
+ * A place in a program is known by lines that stay when the code around the
+ * function changes: the function's symbol, the offset of the line from the
+ * function's first line, and the discriminator, which tells blocks on one line
+ * apart.  An inlined call has such a place in the function around it, and below
+ * that places of its own:
+ *
+ *	main:120:200          main has 120 hits; it was called, with 200 below
+ *	 3: 20                20 at its fourth line
+ *	 4.2: 0 work:40       a call of work, in which there were 40
+ *	 5: sum:100           sum was inlined there, and has 100
+ *	  1: 100
+ *
+ * Hits are samples of time.  The compiler takes them for how often a line was
+ * executed, which is what it would rather know.
+ * Source: LLVM, llvm/include/llvm/ProfileData/SampleProfReader.h.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/memory.h"
+#include "src/base/names.h"
+#include "src/formats/exporter.h"
+#include "src/profile/large_array.h"
+
+#define NO_PLACE UINT32_MAX
+
+enum {
+	OFFSET_MASK = 0xffff,	/* LLVM's FunctionSamples::getOffset */
+	MODULES_NAMED = 3,
+};
+
+/* A function, or one inlined in another; a key. */
+struct autofdo_function {
+	uint32_t parent;	/* the function around it, a smaller number, or
+				 * NO_PLACE */
+	uint32_t offset, discriminator;	/* of the call, or 0 */
+	uint32_t symbol;
+};
+
+/* A line of a function, or a function that is called there; a key. */
+struct autofdo_line {
+	uint32_t function;
+	uint32_t offset, discriminator;
+	uint32_t callee;	/* a symbol; NO_PLACE: the line itself */
+};
+
+/* Where the hits of a frame are counted. */
+struct autofdo_place {
+	uint32_t function;	/* the outermost; NO_PLACE: the format has no place
+				 * for it */
+	uint32_t line;		/* in the innermost */
+};
+
+struct autofdo {
+	const struct profile *profile;
+	const struct sample_tree *tree;
+	uint32_t resource;
+	struct names *symbols;
+	struct names *functions;	/* struct autofdo_function */
+	struct names *lines;		/* struct autofdo_line */
+	uint64_t *totals;		/* [functions] hits at their lines and
+					 * in functions inlined there */
+	uint64_t *counts;		/* [lines] hits */
+	size_t totals_capacity, counts_capacity;
+	struct autofdo_place *places;	/* [frames] */
+	uint64_t *lost;		/* [modules + 1] hits without a place; the last
+				 * of frames without a module */
+	uint64_t all, placed;	/* hits */
+};
+
+/* ---- places ---- */
+
+/*
+ * The symbol as the compiler knows the function before it makes parts and
+ * copies of it: clang removes these endings, too.
+ */
+static uint32_t
+autofdo_symbol(struct autofdo *autofdo, uint32_t name, struct error *error)
+{
+	static const char *const endings[] = { ".llvm.", ".part.", ".cold" };
+	const char *text = names_text(autofdo->profile->names, name);
+	size_t length = names_length(autofdo->profile->names, name);
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		const char *at = memmem(text, length, endings[i],
+		                        strlen(endings[i]));
+
+		if (at != NULL && at > text)
+			length = (size_t)(at - text);
+	}
+	return names_add(autofdo->symbols, text, length, error);
+}
+
+/* Of LLVM's three numbers in a discriminator, the one of the source. */
+static uint32_t
+base_discriminator(uint32_t discriminator)
+{
+	if ((discriminator & 1) != 0)
+		return 0;
+	discriminator >>= 1;
+	return (discriminator & 0x20) != 0 ?
+	       (discriminator >> 1 & 0xfe0) | (discriminator & 0x1f) :
+	       discriminator & 0x1f;
+}
+
+/* Whether the text of a location can be read back. */
+static bool
+autofdo_is_known(const struct names *names, const struct location *location)
+{
+	const char *text;
+	size_t length;
+
+	if (location->linkage == NO_NAME || location->start_line == 0 ||
+	    location->line == 0)
+		return false;
+	text = names_text(names, location->linkage);
+	length = names_length(names, location->linkage);
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] <= ' ' || text[i] == ':')
+			return false;
+	return length > 0;
+}
+
+static uint32_t
+autofdo_offset(const struct location *location)
+{
+	return (location->line - location->start_line) & OFFSET_MASK;
+}
+
+/* The number of a key whose count is at `counts`; NO_PLACE with *error set. */
+static uint32_t
+autofdo_enter(struct names *keys, const void *key, size_t size,
+              uint64_t **counts, size_t *capacity, struct error *error)
+{
+	uint32_t n = names_count(keys), number;
+
+	if (memory_grow(counts, capacity, (size_t)n + 1, sizeof **counts,
+	                error) != 0)
+		return NO_PLACE;
+	number = names_add(keys, key, size, error);
+	if (number == n)
+		(*counts)[n] = 0;
+	return number;
+}
+
+static uint32_t
+autofdo_add_line(struct autofdo *autofdo, const struct autofdo_line *line,
+                 struct error *error)
+{
+	return autofdo_enter(autofdo->lines, line, sizeof *line,
+	                     &autofdo->counts, &autofdo->counts_capacity,
+	                     error);
+}
+
+static uint32_t
+autofdo_add_function(struct autofdo *autofdo,
+                     const struct autofdo_function *function,
+                     struct error *error)
+{
+	return autofdo_enter(autofdo->functions, function, sizeof *function,
+	                     &autofdo->totals, &autofdo->totals_capacity,
+	                     error);
+}
+
+/* Finds the place of a frame; 0, or -1 with *error set. */
+static int
+autofdo_place_frame(struct autofdo *autofdo, const struct frame *frame,
+                    struct autofdo_place *place, struct error *error)
+{
+	const struct location *locations =
+	    &autofdo->profile->locations[frame->first_location];
+	struct autofdo_function function = { .parent = NO_PLACE };
+	struct autofdo_line line = { .callee = NO_PLACE };
+
+	*place = (struct autofdo_place){ NO_PLACE, NO_PLACE };
+	for (uint32_t i = 0; i < frame->n_locations; i++)
+		if (!autofdo_is_known(autofdo->profile->names, &locations[i]))
+			return 0;
+	for (uint32_t i = 0; i < frame->n_locations; i++) {
+		function.symbol = autofdo_symbol(autofdo, locations[i].linkage,
+		                                 error);
+		line.function = autofdo_add_function(autofdo, &function, error);
+		if (error->is_set)
+			return -1;
+		if (i == 0)
+			place->function = line.function;
+		line.offset = autofdo_offset(&locations[i]);
+		line.discriminator =
+		    base_discriminator(locations[i].discriminator);
+		function = (struct autofdo_function){
+			.parent = line.function,
+			.offset = line.offset,
+			.discriminator = line.discriminator,
+		};
+	}
+	place->line = autofdo_add_line(autofdo, &line, error);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+autofdo_place_frames(struct autofdo *autofdo, struct error *error)
+{
+	const struct profile *profile = autofdo->profile;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (autofdo_place_frame(autofdo, &profile->frames[i],
+		                &autofdo->places[i], error) != 0)
+			return -1;
+	return 0;
+}
+
+/* ---- counts ---- */
+
+static void
+autofdo_add_hits(uint64_t *sum, uint64_t hits)
+{
+	if (__builtin_add_overflow(*sum, hits, sum))
+		*sum = UINT64_MAX;
+}
+
+static struct autofdo_line
+autofdo_line_of(const struct autofdo *autofdo, uint32_t number)
+{
+	struct autofdo_line line;
+
+	memcpy(&line, names_text(autofdo->lines, number), sizeof line);
+	return line;
+}
+
+static struct autofdo_function
+autofdo_function_of(const struct autofdo *autofdo, uint32_t number)
+{
+	struct autofdo_function function;
+
+	memcpy(&function, names_text(autofdo->functions, number),
+	       sizeof function);
+	return function;
+}
+
+/* Counts the hits below a call, of which there may be several in a stack. */
+static int
+autofdo_count_call(struct autofdo *autofdo, const struct autofdo_place *caller,
+                   const struct autofdo_place *callee, uint64_t weight,
+                   struct error *error)
+{
+	struct autofdo_line line = autofdo_line_of(autofdo, caller->line);
+	uint32_t number;
+
+	line.callee = autofdo_function_of(autofdo, callee->function).symbol;
+	number = autofdo_add_line(autofdo, &line, error);
+	if (number == NO_PLACE)
+		return -1;
+	autofdo_add_hits(&autofdo->counts[number], weight);
+	return 0;
+}
+
+static int
+autofdo_count_node(struct autofdo *autofdo, uint32_t node,
+                   const uint64_t *weight, struct error *error)
+{
+	const struct sample_tree *tree = autofdo->tree;
+	const uint32_t *label = tree->label;
+	const struct frame *frame = &autofdo->profile->frames[label[node]];
+	const struct autofdo_place *place = &autofdo->places[label[node]];
+	uint64_t hits = sample_tree_hits(tree, autofdo->resource, node);
+	uint32_t parent = tree->parent[node];
+
+	autofdo->all += hits;
+	if (place->function == NO_PLACE) {
+		autofdo->lost[frame->module != NO_MODULE ? frame->module :
+		              autofdo->profile->n_modules] += hits;
+		return 0;
+	}
+	autofdo->placed += hits;
+	autofdo->counts[place->line] += hits;
+	autofdo->totals[autofdo_line_of(autofdo, place->line).function] += hits;
+	if (parent == NO_NODE || weight[node] == 0 ||
+	    autofdo->places[label[parent]].function == NO_PLACE)
+		return 0;
+	return autofdo_count_call(autofdo, &autofdo->places[label[parent]],
+	                          place, weight[node], error);
+}
+
+static int
+autofdo_count_nodes(struct autofdo *autofdo, struct writer *writer,
+                    struct error *error)
+{
+	const struct sample_tree *tree = autofdo->tree;
+	uint64_t *weight = sample_tree_new_weights(tree,
+	    tree->hits[autofdo->resource], error);
+	int result = weight != NULL ? 0 : -1;
+
+	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
+		result = autofdo_count_node(autofdo, n, weight, error);
+		if (result == 0)
+			result = export_may_go_on(n, writer, error);
+	}
+	large_array_free(weight);
+	/* An inlined function has a greater number than the one around it. */
+	for (uint32_t i = names_count(autofdo->functions); i-- > 0;) {
+		uint32_t parent = autofdo_function_of(autofdo, i).parent;
+
+		if (parent != NO_PLACE)
+			autofdo->totals[parent] += autofdo->totals[i];
+	}
+	return result;
+}
+
+/* ---- the text ---- */
+
+enum row_kind { ROW_LINE, ROW_CALL, ROW_INLINED };
+
+/* What stands in a function's text, in its order. */
+struct autofdo_row {
+	uint32_t owner;		/* a function; NO_PLACE: the file */
+	uint32_t offset, discriminator;
+	enum row_kind kind;
+	uint32_t number;	/* of a line; of a function if it is inlined or
+				 * the file's */
+};
+
+struct autofdo_text {
+	const struct autofdo *autofdo;
+	struct writer *writer;
+	struct text_buffer text;
+	struct autofdo_row *rows;	/* [n] */
+	size_t n;
+	uint64_t *heads;	/* [symbols] hits below all calls of it */
+	struct autofdo_level {
+		size_t at, end;		/* rows */
+	} *levels;		/* [depth] functions around one another */
+	size_t depth, levels_capacity;
+};
+
+static uint32_t
+autofdo_row_symbol(const struct autofdo *autofdo, const struct autofdo_row *row)
+{
+	return row->kind == ROW_INLINED ?
+	       autofdo_function_of(autofdo, row->number).symbol :
+	       autofdo_line_of(autofdo, row->number).callee;
+}
+
+static int
+autofdo_compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Functions of the file by their hits, what is in a function by its lines. */
+static int
+autofdo_compare_rows(const void *left, const void *right, void *context)
+{
+	const struct autofdo *autofdo = context;
+	const struct autofdo_row *a = left, *b = right;
+	int order = autofdo_compare(a->owner, b->owner);
+
+	if (order == 0 && a->owner == NO_PLACE)
+		order = autofdo_compare(autofdo->totals[b->number],
+		                        autofdo->totals[a->number]);
+	if (order == 0)
+		order = autofdo_compare(a->offset, b->offset);
+	if (order == 0)
+		order = autofdo_compare(a->discriminator, b->discriminator);
+	if (order == 0)
+		order = autofdo_compare(a->kind, b->kind);
+	if (order == 0 && a->kind != ROW_LINE)
+		order = names_compare(autofdo->symbols,
+		                      autofdo_row_symbol(autofdo, a),
+		                      autofdo_row_symbol(autofdo, b));
+	return order;
+}
+
+static int
+autofdo_make_rows(struct autofdo_text *text, struct error *error)
+{
+	const struct autofdo *autofdo = text->autofdo;
+	uint32_t n_functions = names_count(autofdo->functions);
+	uint32_t n_lines = names_count(autofdo->lines);
+
+	text->rows = memory_array((size_t)n_functions + n_lines,
+	                          sizeof *text->rows, error);
+	text->heads = memory_array(names_count(autofdo->symbols),
+	                           sizeof *text->heads, error);
+	if (text->rows == NULL || text->heads == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n_functions; i++) {
+		struct autofdo_function function =
+		    autofdo_function_of(autofdo, i);
+
+		text->rows[text->n++] = (struct autofdo_row){
+			function.parent, function.offset,
+			function.discriminator, ROW_INLINED, i
+		};
+	}
+	for (uint32_t i = 0; i < n_lines; i++) {
+		struct autofdo_line line = autofdo_line_of(autofdo, i);
+
+		text->rows[text->n++] = (struct autofdo_row){
+			line.function, line.offset, line.discriminator,
+			line.callee == NO_PLACE ? ROW_LINE : ROW_CALL, i
+		};
+		if (line.callee != NO_PLACE)
+			autofdo_add_hits(&text->heads[line.callee],
+			         autofdo->counts[i]);
+	}
+	return sort_items(text->rows, text->n, sizeof *text->rows,
+	                  autofdo_compare_rows, (void *)autofdo, error);
+}
+
+/* Goes into a function, whose rows are those with it as owner. */
+static int
+autofdo_enter_level(struct autofdo_text *text, uint32_t owner,
+                    struct error *error)
+{
+	const struct autofdo_row *rows = text->rows;
+
+	if (memory_grow(&text->levels, &text->levels_capacity, text->depth + 1,
+	                sizeof *text->levels, error) != 0)
+		return -1;
+	text->levels[text->depth++] = (struct autofdo_level){
+		partition_point(text->n, i, rows[i].owner < owner),
+		partition_point(text->n, i, rows[i].owner <= owner)
+	};
+	return 0;
+}
+
+/* Spaces, one for each function around; then "5.2: ". */
+static void
+autofdo_begin_row(struct autofdo_text *text, const struct autofdo_row *row)
+{
+	for (size_t i = 1; i < text->depth; i++)
+		text_add_char(&text->text, ' ');
+	if (text->depth <= 1)
+		return;
+	text_add_format(&text->text, "%" PRIu32, row->offset);
+	if (row->discriminator != 0)
+		text_add_format(&text->text, ".%" PRIu32, row->discriminator);
+	text_add_string(&text->text, ": ");
+}
+
+static void
+autofdo_add_symbol(struct autofdo_text *text, uint32_t symbol, uint64_t count)
+{
+	const struct names *symbols = text->autofdo->symbols;
+
+	text_add(&text->text, names_text(symbols, symbol),
+	         names_length(symbols, symbol));
+	text_add_format(&text->text, ":%" PRIu64, count);
+}
+
+static int
+autofdo_write_function(struct autofdo_text *text, const struct autofdo_row *row,
+                       struct error *error)
+{
+	uint32_t symbol = autofdo_row_symbol(text->autofdo, row);
+
+	autofdo_begin_row(text, row);
+	autofdo_add_symbol(text, symbol, text->autofdo->totals[row->number]);
+	if (row->owner == NO_PLACE)
+		text_add_format(&text->text, ":%" PRIu64,
+		                text->heads[symbol]);
+	text_add_char(&text->text, '\n');
+	return autofdo_enter_level(text, row->number, error);
+}
+
+/* Writes a line with the calls on it, which are rows up to *end. */
+static void
+autofdo_write_line(struct autofdo_text *text, size_t at, size_t *end)
+{
+	const struct autofdo_row *row = &text->rows[at];
+	const uint64_t *counts = text->autofdo->counts;
+
+	autofdo_begin_row(text, row);
+	text_add_format(&text->text, "%" PRIu64,
+	                row->kind == ROW_LINE ? counts[row->number] : 0);
+	if (row->kind == ROW_LINE)
+		at++;
+	for (; at < *end && text->rows[at].kind == ROW_CALL &&
+	     text->rows[at].offset == row->offset &&
+	     text->rows[at].discriminator == row->discriminator; at++) {
+		text_add_char(&text->text, ' ');
+		autofdo_add_symbol(text,
+		    autofdo_row_symbol(text->autofdo, &text->rows[at]),
+		    counts[text->rows[at].number]);
+	}
+	text_add_char(&text->text, '\n');
+	*end = at;
+}
+
+static int
+autofdo_write_rows(struct autofdo_text *text, struct error *error)
+{
+	uint32_t n_written = 0;
+
+	if (autofdo_enter_level(text, NO_PLACE, error) != 0)
+		return -1;
+	while (text->depth > 0) {
+		struct autofdo_level *level = &text->levels[text->depth - 1];
+		size_t at = level->at, end = level->end;
+		int result = 0;
+
+		if (at == end) {
+			text->depth--;
+			continue;
+		}
+		if (text->rows[at].kind == ROW_INLINED) {
+			level->at = at + 1;
+			result = autofdo_write_function(text, &text->rows[at],
+			                                error);
+		} else {
+			autofdo_write_line(text, at, &end);
+			level->at = end;
+		}
+		if (result != 0 ||
+		    export_flush(&text->text, text->writer, error) != 0 ||
+		    export_may_go_on(n_written++, text->writer, error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+autofdo_write_text(const struct autofdo *autofdo, struct writer *writer,
+                   struct error *error)
+{
+	struct autofdo_text text = { .autofdo = autofdo, .writer = writer };
+	int result = autofdo_make_rows(&text, error);
+
+	if (result == 0)
+		result = autofdo_write_rows(&text, error);
+	text_free(&text.text);
+	free(text.rows);
+	free(text.heads);
+	free(text.levels);
+	return result;
+}
+
+/* ---- the whole ---- */
+
+/* Names the modules with the most hits that have no place. */
+static void
+autofdo_add_lost(const struct autofdo *autofdo, struct text_buffer *remark)
+{
+	const struct profile *profile = autofdo->profile;
+	const char *separator = " (";
+
+	for (int named = 0; named < MODULES_NAMED; named++) {
+		uint32_t most = profile->n_modules;
+
+		for (uint32_t i = 0; i < profile->n_modules; i++)
+			if (autofdo->lost[i] > (most < profile->n_modules ?
+			                        autofdo->lost[most] : 0))
+				most = i;
+		if (most == profile->n_modules)
+			break;
+		text_add_format(remark, "%s%s: %.1f%%", separator,
+		                profile_module_name(profile, most),
+		                100.0 * (double)autofdo->lost[most] /
+		                (double)autofdo->all);
+		autofdo->lost[most] = 0;
+		separator = ", ";
+	}
+	if (*separator == ',')
+		text_add_char(remark, ')');
+}
+
+static void
+autofdo_add_remark(const struct autofdo *autofdo, struct text_buffer *remark)
+{
+	text_add_format(remark, "%.1f%% of %" PRIu64 " hits have a line in a "
+	                "function that the compiler can find",
+	                100.0 * (double)autofdo->placed /
+	                (double)autofdo->all, autofdo->all);
+	if (autofdo->placed < autofdo->all) {
+		text_add_string(remark, "; the rest has none");
+		autofdo_add_lost(autofdo, remark);
+	}
+	text_add_string(remark, "; hits are samples of time, not counts of "
+	                "branches");
+}
+
+static int
+autofdo_check_places(const struct autofdo *autofdo, struct error *error)
+{
+	if (autofdo->placed > 0)
+		return 0;
+	return error_set(error, autofdo->all == 0 ? "there are no hits to "
+	                 "export" : "no hit has a line in a function that the "
+	                 "compiler can find: build the program by clang with "
+	                 "-gline-tables-only -fdebug-info-for-profiling, and "
+	                 "record it again");
+}
+
+static int
+autofdo_write(const struct export_source *source, struct writer *writer,
+              uint64_t *n_changed, struct error *error)
+{
+	const struct profile *profile = source->profile;
+	struct autofdo autofdo = {
+		.profile = profile,
+		.tree = profile->tree,
+		.resource = source->resource,
+		.symbols = names_new(error),
+		.functions = names_new(error),
+		.lines = names_new(error),
+		.places = memory_array(profile->n_frames,
+		                       sizeof *autofdo.places, error),
+		.lost = memory_array((size_t)profile->n_modules + 1,
+		                     sizeof *autofdo.lost, error),
+	};
+	int result = -1;
+
+	*n_changed = 0;
+	if (!error->is_set && autofdo_place_frames(&autofdo, error) == 0 &&
+	    autofdo_count_nodes(&autofdo, writer, error) == 0 &&
+	    autofdo_check_places(&autofdo, error) == 0)
+		result = autofdo_write_text(&autofdo, writer, error);
+	if (result == 0)
+		autofdo_add_remark(&autofdo, source->remark);
+	names_free(autofdo.symbols);
+	names_free(autofdo.functions);
+	names_free(autofdo.lines);
+	free(autofdo.places);
+	free(autofdo.lost);
+	free(autofdo.totals);
+	free(autofdo.counts);
+	return result;
+}
+
+const struct exporter exporter_autofdo = {
+	.summary = "one resource by lines, for clang -fprofile-sample-use",
+	.carries = EXPORT_LINES,
+	.write = autofdo_write,
+};
