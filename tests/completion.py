@@ -179,6 +179,10 @@ def check_shell(name, shell):
           {"profile one.folded", folder})
     check("completes files after an option", "cpprof --base profile.",
           {folder})
+    check("completes files within a word", "cpprof --base=profile.",
+          {"--base=" + folder})
+    check("completes values within a word", "cpprof merge x -o y --by=h",
+          {"--by=host"})
     check("completes the program that is recorded", "cpprof record ./my-pro",
           {"./my-program"})
     check("completes files after the program",

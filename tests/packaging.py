@@ -69,7 +69,7 @@ def debian_patterns():
 
 
 MACROS = {"_bindir": "usr/bin", "_mandir": "usr/share/man",
-          "_datadir": "usr/share", "_docdir": "usr/share/doc",
+          "_datadir": "usr/share",
           "_libdir": LIBRARIES, "_includedir": "usr/include"}
 
 

@@ -11,9 +11,13 @@ function __cpprof_complete
             set -l n (string replace 'program ' '' $answer[1])
             set -l program (string escape -- $words[(math $n + 2)..-1])
             complete -C (string join ' ' -- $program "$last")
-        case files
+        case 'files*'
+            # In --base=FILE, so many bytes precede the name.
+            set -l n (string replace -r 'files ?' '' $answer[1])
             printf '%s\n' $answer[2..-1]
-            __fish_complete_path "$last"
+            test -n "$n"; or set n 0
+            printf '%s\n' (string sub -l $n -- "$last")(__fish_complete_path \
+                (string sub -s (math $n + 1) -- "$last"))
         case '*'
             printf '%s\n' $answer[2..-1]
     end

@@ -181,34 +181,80 @@ add_meaning(struct text_buffer *text, const struct shell_answer *answer,
 		text_add_char(text, *meaning);
 }
 
+/*
+ * words[*n], the last of which may be an option with its value, --for=10s: then
+ * these are two words.  Returns the bytes before the value, else 0; SIZE_MAX if
+ * there is no memory.
+ */
+static size_t
+split_last_word(char *const **words, size_t *n, struct arena *arena)
+{
+	const char *last = *n > 0 ? (*words)[*n - 1] : "";
+	const char *equals = strchr(last, '=');
+	struct error error = { 0 };
+	char **copy;
+
+	if (strncmp(last, "--", 2) != 0 || equals == NULL)
+		return 0;
+	copy = arena_alloc(arena, (*n + 1) * sizeof *copy, &error);
+	if (copy == NULL)
+		return SIZE_MAX;
+	memcpy(copy, *words, *n * sizeof *copy);
+	copy[*n - 1] = (char *)arena_text(arena, last, (size_t)(equals - last),
+	                                  &error);
+	copy[*n] = (char *)equals + 1;
+	if (copy[*n - 1] == NULL)
+		return SIZE_MAX;
+	*words = copy;
+	++*n;
+	return (size_t)(equals + 1 - last);
+}
+
+static void
+add_answer(struct text_buffer *text, const struct shell_answer *answer,
+           const struct completion *completion, const char *last)
+{
+	text_add_string(text, answer->kind);
+	if (answer->program > 0)
+		text_add_format(text, " %zu", answer->program);
+	else if (strcmp(answer->kind, "files") == 0 && answer->start > 0)
+		text_add_format(text, " %zu", answer->start);
+	text_add_char(text, '\n');
+	for (size_t i = 0; i < completion->n; i++) {
+		const char *candidate = completion->candidates[i].text;
+
+		text_add(text, last, answer->start);
+		text_add_string(text, candidate);
+		add_meaning(text, answer, candidate);
+		text_add_char(text, '\n');
+	}
+}
+
 void
 complete_shell(struct text_buffer *text, const struct session *session,
                const char *const *lone, char *const *words, size_t n)
 {
+	const char *last = n > 0 ? words[n - 1] : "";
 	struct completion completion = { .is_bare = true };
 	struct shell_answer answer = { .kind = "words" };
+	struct arena arena = { 0 };
 	struct error none = { 0 };
 	const struct command *command = NULL;
+	size_t before = split_last_word(&words, &n, &arena);
 
 	for (size_t i = 0; n > 1 && lone[i] != NULL; i++)
 		if (strcmp(lone[i], words[0]) == 0)
 			command = command_lookup(words[0], strlen(words[0]),
 			                         &none);
-	if (command != NULL)
+	if (before != SIZE_MAX && command != NULL)
 		complete_command_words(&completion, &answer, command, words,
 		                       n);
-	else if (n > 0)
+	else if (before != SIZE_MAX && n > 0)
 		complete_own_words(&completion, &answer, session, lone, words,
 		                   n);
-	text_add_string(text, answer.kind);
-	if (answer.program > 0)
-		text_add_format(text, " %zu", answer.program);
-	text_add_char(text, '\n');
-	for (size_t i = 0; i < completion.n; i++) {
-		text_add(text, words[n - 1], answer.start);
-		text_add_string(text, completion.candidates[i].text);
-		add_meaning(text, &answer, completion.candidates[i].text);
-		text_add_char(text, '\n');
-	}
+	if (before != SIZE_MAX)
+		answer.start += before;
+	add_answer(text, &answer, &completion, last);
 	completion_free(&completion);
+	arena_free(&arena);
 }
