@@ -211,7 +211,7 @@ split_last_word(char *const **words, size_t *n, struct arena *arena)
 }
 
 static void
-add_answer(struct text_buffer *text, const struct shell_answer *answer,
+shell_answer_add(struct text_buffer *text, const struct shell_answer *answer,
            const struct completion *completion, const char *last)
 {
 	text_add_string(text, answer->kind);
@@ -254,7 +254,7 @@ complete_shell(struct text_buffer *text, const struct session *session,
 		                   n);
 	if (before != SIZE_MAX)
 		answer.start += before;
-	add_answer(text, &answer, &completion, last);
+	shell_answer_add(text, &answer, &completion, last);
 	completion_free(&completion);
 	arena_free(&arena);
 }
