@@ -687,6 +687,11 @@ record_list_inside(const struct record_options *options, struct table *table,
 		if (why != NULL) {
 			offer.source = "";
 			offer.why = why;
+		} else if (*offer.source != '\0') {
+			offer.source = table_text(table, error, "%s%s",
+			    offer.source, attach_inside_limit(kind));
+			if (offer.source == NULL)
+				kind = NULL;
 		}
 		result = kind != NULL ? add_offer(&offer, 0, table, error) :
 		    -1;
@@ -809,6 +814,8 @@ const struct command command_record = {
 	    "the end, also if cpprof is killed, sampling ends and only the "
 	    "unused library stays. It needs glibc, not a static program, and "
 	    "the rights of a debugger: root, or kernel.yama.ptrace_scope 0. "
+	    "Waits that began before, and blocks that were allocated before, "
+	    "are not counted. "
 	    "record --list -p PID --inside says what can be sampled.\n\n"
 	    "-a samples all processes of the machine and the kernel's own "
 	    "threads, which needs root or kernel.perf_event_paranoid 0 or "

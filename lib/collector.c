@@ -74,9 +74,9 @@ open_gates(bool is_sampled)
 	io_begin(is_sampled);
 	stdio_begin(is_sampled);
 	blocking_begin(is_sampled);
+	locks_begin(is_sampled);
 	if (process.is_inside)
 		imports_wrap(is_sampled);
-	locks_begin(is_sampled);
 }
 
 static void

@@ -159,11 +159,14 @@ tests_programs_target_SOURCES = tests/programs/target.c tests/programs/spin.h
 tests_programs_target_CFLAGS = $(shape_flags)
 
 # Loaded into processes that run.
-EXTRA_DIST += tests/inside.py
+EXTRA_DIST += tests/inside.py tests/inside-wrapped.py
 if COLLECTOR
-check_PROGRAMS += tests/programs/hosted
-TESTS += tests/inside.py
+check_PROGRAMS += tests/programs/hosted tests/programs/served
+TESTS += tests/inside.py tests/inside-wrapped.py
 endif
+tests_programs_served_SOURCES = tests/programs/served.c
+tests_programs_served_CFLAGS = $(shape_flags)
+tests_programs_served_LDADD = -lpthread
 tests_programs_hosted_SOURCES = tests/programs/hosted.c
 tests_programs_hosted_CFLAGS = $(shape_flags)
 tests_programs_hosted_LDADD = -lpthread

@@ -398,9 +398,9 @@ def check_refusal(claim, result, *texts):
 def check_refusals(directory):
     path = os.path.join(directory, 'refused')
     with started('sleep', '60') as process:
-        check_refusal('what needs functions in front of the C library says so',
-                      inside(process, path, '-r', 'alloc-bytes'),
-                      'alloc-bytes', 'record --list')
+        check_refusal('what would go on in threads that sleep says so',
+                      inside(process, path, '-r', 'fp-exceptions'),
+                      'fp-exceptions', 'record --list')
         process.send_signal(signal.SIGSTOP)
         time.sleep(0.1)
         check_refusal('a stopped process', inside(process, path),
@@ -414,8 +414,11 @@ def check_refusals(directory):
         rows = {row['name']: row for row in json.loads(answer.stdout)['rows']}
         claims.check('record --list -p --inside says what can be sampled',
                      rows['cpu']['source'] not in ('', 'not here') and
-                     rows['alloc-bytes']['source'] == 'not here' and
-                     rows['alloc-bytes']['why'] != '', answer.stdout)
+                     rows['fp-exceptions']['source'] == 'not here' and
+                     rows['fp-exceptions']['why'] != '' and
+                     'blocks from before' in rows['live']['source'] and
+                     'began before' in rows['real']['source'],
+                     answer.stdout)
     check_refusal('--inside needs -p', record('--inside', 'true'), '-p')
     check_refusal('and nothing else', record('-a', '--inside'), '-p')
     check_refusal('a program that has ended', record(

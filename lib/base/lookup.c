@@ -125,6 +125,54 @@ lookup_loaded(size_t *n)
 	return _r_debug.r_map;
 }
 
+/* A search for the first definition of a name. */
+struct lookup_search {
+	const char *name;
+	uint32_t hash;
+	const struct link_map *own;
+	void *address;
+};
+
+static int
+lookup_in_module(struct dl_phdr_info *info, size_t size, void *argument)
+{
+	struct lookup_search *const search = argument;
+	struct link_map map = { .l_addr = info->dlpi_addr };
+	const ElfW(Sym) *symbol;
+	struct lookup lookup;
+	ElfW(Half) i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			map.l_ld = (ElfW(Dyn) *)(info->dlpi_addr +
+			    info->dlpi_phdr[i].p_vaddr);
+	if (map.l_ld == search->own->l_ld || !lookup_open(&map, &lookup))
+		return 0;
+	symbol = lookup_find(&lookup, search->name, search->hash, true);
+	if (symbol == NULL)
+		return 0;
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_GNU_IFUNC)
+		search->address = (void *)(lookup.bias + symbol->st_value);
+	return 1;
+}
+
+/*
+ * Not by dlsym, which finds a call's stub in a program that is not
+ * position-independent and takes the function's address.
+ */
+void *
+lookup_first(const char *name)
+{
+	struct lookup_search search = { .name = name,
+	    .hash = gnu_hash(name) };
+
+	find_loaded();
+	search.own = atomic_load_explicit(&loaded.own, memory_order_acquire);
+	dl_iterate_phdr(lookup_in_module, &search);
+	return search.address;
+}
+
 void *
 lookup_next(const char *name)
 {
@@ -132,19 +180,14 @@ lookup_next(const char *name)
 	const ElfW(Sym) *symbol;
 	struct lookup lookup;
 	const struct link_map *map;
-	struct dl_find_object object;
 	void *address;
 	size_t n;
 
 	find_loaded();
 	map = atomic_load_explicit(&loaded.own, memory_order_acquire);
-	/* What the program's own calls led to before this was loaded. */
-	if (process.is_inside) {
-		address = dlsym(RTLD_DEFAULT, name);
-		if (address != NULL && _dl_find_object(address, &object) == 0 &&
-		    object.dlfo_link_map != map)
-			return address;
-	}
+	address = process.is_inside ? lookup_first(name) : NULL;
+	if (address != NULL)
+		return address;
 	for (n = loaded.n_after; map != NULL && n > 0; n--) {
 		map = map->l_next;
 		if (!lookup_open(map, &lookup))

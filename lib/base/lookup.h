@@ -46,6 +46,13 @@ const ElfW(Sym) *lookup_symbol(const struct lookup *lookup, const char *name);
 void *lookup_next(const char *name);
 
 /*
+ * The first definition in the order of loading, but in this library: what the
+ * calls of a process into which it was loaded led to before.  NULL: there is
+ * none, or an indirect function, which could be any.  Takes the loader's lock.
+ */
+void *lookup_first(const char *name);
+
+/*
  * Stores the address that lookup_next finds in *place, a pointer to a function.
  * Each wrapper calls it at its first call, because most processes are short and
  * call few of the functions.

@@ -19,6 +19,8 @@ __thread struct thread *thread_self;
 volatile uint32_t sampling_same_process WIPED;
 static bool is_on;
 static _Atomic bool is_stopped;
+static uint32_t n_recordings;
+static atomic_uint n_working;	/* only if process.is_inside */
 static void (*set_up_forked)(void);
 
 bool
@@ -30,7 +32,51 @@ sampling_is_on(void)
 void
 sampling_turn(bool on)
 {
-	is_on = on;
+	if (on)
+		n_recordings++;
+	__atomic_store_n(&is_on, on, __ATOMIC_RELEASE);
+}
+
+uint32_t
+sampling_recording(void)
+{
+	return n_recordings;
+}
+
+bool
+sampling_work_begins(void)
+{
+	if (!process.is_inside)
+		return true;
+	atomic_fetch_add(&n_working, 1);
+	if (__atomic_load_n(&is_on, __ATOMIC_SEQ_CST))
+		return true;
+	sampling_work_ends();
+	return false;
+}
+
+void
+sampling_work_ends(void)
+{
+	if (process.is_inside)
+		atomic_fetch_sub(&n_working, 1);
+}
+
+void
+sampling_forget_work(void)
+{
+	n_working = 0;
+}
+
+bool
+sampling_await_work(void)
+{
+	unsigned i;
+
+	atomic_thread_fence(memory_order_seq_cst);
+	for (i = 0; i < PROCESS_LONG_WAITS && n_working != 0; i++)
+		process_pause();
+	return n_working == 0;
 }
 
 bool

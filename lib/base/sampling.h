@@ -23,6 +23,22 @@ void sampling_turn(bool on);
 bool sampling_is_stopped(void);
 void sampling_stop(bool is_stopped);
 
+/* How many times it was turned on: the number of the recording. */
+uint32_t sampling_recording(void);
+
+/*
+ * Around what a function called by the program does with the recording, if that
+ * may end while the process goes on.  False: it has ended, or ends, and must not
+ * be touched.  Whoever ends it turns sampling off, and then waits; false if
+ * somebody does not leave.
+ */
+bool sampling_work_begins(void);
+void sampling_work_ends(void);
+bool sampling_await_work(void);
+
+/* In a forked child, which has one thread: the others' work is not its own. */
+void sampling_forget_work(void);
+
 /*
  * Nonzero in the process that is sampled.  The kernel zeroes it in every child,
  * even of a raw clone, until the child is set up.

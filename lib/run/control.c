@@ -30,10 +30,12 @@
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
+#include "lib/store/live.h"
 #include "lib/store/thread-file.h"
 
 #define NOTICE_NS 100000000	/* for threads to have a tick */
 
+static atomic_uint n_wakings;	/* how often others were woken */
 static const char wake_mark;	/* its address identifies the waking timers */
 static atomic_flag control_lock WIPED;
 
@@ -57,23 +59,29 @@ take_wake(struct thread *thread, enum thread_stage next)
 	return true;
 }
 
+/* The state in which the calling thread waits to be woken, claimed; or NULL. */
+static struct thread *
+control_find_own(void)
+{
+	const uint32_t tid = process_thread_id();
+	struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->tid == tid && take_wake(thread, THREAD_RUNNING))
+			break;
+	return thread;
+}
+
 static bool
 wake(const siginfo_t *info, const void *context)
 {
 	struct thread *thread;
-	uint32_t tid;
 
 	if (info->si_code != SI_TIMER || info->si_ptr != &wake_mark)
 		return false;
-	if (!sampling_is_on())
-		return true;
-	tid = process_thread_id();
-	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->tid == tid &&
-		    take_wake(thread, THREAD_RUNNING)) {
-			start_woken_thread(thread, context);
-			break;
-		}
+	thread = sampling_is_on() ? control_find_own() : NULL;
+	if (thread != NULL)
+		start_woken_thread(thread, context);
 	return true;
 }
 
@@ -134,6 +142,31 @@ wake_others(void)
 	}
 	if (tasks != NULL)
 		closedir(tasks);
+	atomic_fetch_add(&n_wakings, 1);
+}
+
+bool
+control_begin_here(void)
+{
+	static __thread unsigned n_seen;
+	const unsigned n = atomic_load_explicit(&n_wakings,
+	    memory_order_relaxed);
+	const struct thread *self = thread_self;
+	const int saved = errno;
+	struct thread *thread;
+
+	if (self != NULL && self->run->stage != THREAD_LEFT)
+		return true;
+	if (n == n_seen || !sampling_is_on() || sampling_is_stopped() ||
+	    !sampling_is_own_memory())
+		return false;
+	n_seen = n;
+	thread = control_find_own();
+	if (thread != NULL)
+		start_waking_thread(thread,
+		    (uintptr_t)__builtin_frame_address(0));
+	errno = saved;
+	return thread != NULL && thread_self == thread;
 }
 
 /*
@@ -209,6 +242,22 @@ control_end(uint32_t flag)
  * A process into which the library was loaded.
  */
 
+/* Waits for handlers that had begun before sampling was turned off. */
+static bool
+control_await_handlers(void)
+{
+	const struct thread *thread;
+	unsigned i = 0;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		for (; thread->run->is_in_handler; i++) {
+			if (i == PROCESS_LONG_WAITS)
+				return false;
+			process_pause();
+		}
+	return true;
+}
+
 bool
 control_begin_inside(char **environment, const char **problem)
 {
@@ -224,9 +273,15 @@ control_begin_inside(char **environment, const char **problem)
 		errno = 0;
 		return false;
 	}
+	*problem = "a thread has not left an earlier recording";
+	if (!control_await_handlers() || !sampling_await_work()) {
+		errno = 0;
+		return false;
+	}
 	if (has_recorded) {
 		/* As in a forked child: what was the process's own is new. */
 		sampling_wipe_here();
+		live_forget();
 		disk_forked();
 		threads_begin_again();
 		sampling_stop(false);
@@ -277,42 +332,28 @@ control_leave(struct thread *thread)
 	thread->run->stage = THREAD_LEFT;
 }
 
-/* Waits for handlers that had begun before sampling was turned off. */
-static bool
-control_await_handlers(void)
-{
-	const struct thread *thread;
-	unsigned i = 0;
-
-	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		for (; thread->run->is_in_handler; i++) {
-			if (i == PROCESS_LONG_WAITS)
-				return false;
-			process_pause();
-		}
-	return true;
-}
-
 void
 control_end_inside(void)
 {
 	struct thread *thread;
-	uint64_t until_ns;
+	uint64_t end_ns, end_mono_ns;
 	bool are_out;
 
 	process_lock(&control_lock);
 	sampling_stop(true);
+	end_ns = process_now();
+	end_mono_ns = process_clock(CLOCK_MONOTONIC);
 	control_cancel_waking();
-	until_ns = process_clock(CLOCK_MONOTONIC) + NOTICE_NS;
 	while (some_thread_runs() &&
-	    process_clock(CLOCK_MONOTONIC) < until_ns)
+	    process_clock(CLOCK_MONOTONIC) < end_mono_ns + NOTICE_NS)
 		process_pause();
 	start_end_inside();
-	are_out = control_await_handlers();
+	are_out = control_await_handlers() && sampling_await_work();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->run->stage == THREAD_RUNNING)
 			control_leave(thread);
 	complete_file();
+	datafile_set_end(end_ns, end_mono_ns);
 	signals_discard();
 	signals_give_back();
 	shared_report_cpu_time(0);

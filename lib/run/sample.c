@@ -491,6 +491,18 @@ sample_guard_end(struct thread *thread, const struct sample_guard *guard)
 	    sizeof guard->mask);
 }
 
+bool
+sample_work_begins(const struct thread *thread)
+{
+	if (!sampling_work_begins())
+		return false;
+	if (!process.is_inside || thread == NULL ||
+	    thread->run->stage != THREAD_LEFT)
+		return true;
+	sampling_work_ends();
+	return false;
+}
+
 /* The stack of `context`; if that is NULL, the thread's own. */
 static void
 sample_take_guarded(struct thread *thread, uint32_t columns, uint64_t hits,
@@ -515,16 +527,20 @@ void
 sample_due(struct thread *thread, unsigned column, uint64_t hits,
     const void *function, const void *context)
 {
-	/* Not in a child of vfork, whose memory is its parent's. */
-	if (context == NULL && (sampling_is_stopped() ||
-	    !sampling_check_process() || !sampling_is_own_process()))
+	if (!sample_work_begins(thread))
 		return;
-	thread->meters->accounts[column].pending += hits;
-	sample_take_guarded(thread, 1u << column, hits, function, context);
+	/* Not in a child of vfork, whose memory is its parent's. */
+	if (context != NULL || (!sampling_is_stopped() &&
+	    sampling_check_process() && sampling_is_own_process())) {
+		thread->meters->accounts[column].pending += hits;
+		sample_take_guarded(thread, 1u << column, hits, function,
+		    context);
+	}
+	sampling_work_ends();
 }
 
-uint64_t
-sample_block(struct thread *thread, struct live_allocation *allocation,
+static uint64_t
+sample_block_now(struct thread *thread, struct live_allocation *allocation,
     const void *function)
 {
 	struct sample_guard guard;
@@ -559,6 +575,19 @@ sample_block(struct thread *thread, struct live_allocation *allocation,
 	taken = (uint64_t)sample_now_ns() - allocation->now_ns;
 	datafile_count_time(taken);
 	sample_guard_end(thread, &guard);
+	return taken;
+}
+
+uint64_t
+sample_block(struct thread *thread, struct live_allocation *allocation,
+    const void *function)
+{
+	uint64_t taken = 0;
+
+	if (!sample_work_begins(thread))
+		return 0;
+	taken = sample_block_now(thread, allocation, function);
+	sampling_work_ends();
 	return taken;
 }
 

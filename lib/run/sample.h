@@ -84,6 +84,12 @@ struct thread_run {
 	_Atomic bool is_in_handler;	/* only if process.is_inside */
 };
 
+/*
+ * sampling_work_begins for that thread, which may not have noticed that an
+ * earlier recording has ended (THREAD_LEFT); NULL: any.
+ */
+bool sample_work_begins(const struct thread *thread);
+
 /* ---- waits.c ---- */
 
 /*

@@ -250,22 +250,28 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 }
 
 void
-start_woken_thread(struct thread *thread, const void *context)
+start_waking_thread(struct thread *thread, uintptr_t stack)
 {
 	/*
 	 * The values of the first keys are stored in the thread's descriptor.
 	 */
 	const bool has_key = end_key < KEYS_IN_PLACE;
-	struct cfi_registers registers;
 
 	if (change_begins() && (thread_self == NULL ||
-	    thread_self->run->stage == THREAD_LEFT)) {
-		arch_registers(context, &registers);
-		begin_or_resume(thread, registers.value[ARCH_STACK], has_key);
-	} else {
+	    thread_self->run->stage == THREAD_LEFT))
+		begin_or_resume(thread, stack, has_key);
+	else
 		thread->run->stage = THREAD_HELD;
-	}
 	change_ends();
+}
+
+void
+start_woken_thread(struct thread *thread, const void *context)
+{
+	struct cfi_registers registers;
+
+	arch_registers(context, &registers);
+	start_waking_thread(thread, registers.value[ARCH_STACK]);
 }
 
 bool
@@ -398,6 +404,7 @@ after_fork_in_child(void)
 {
 	if (!sampling_is_on())
 		return;
+	sampling_forget_work();
 	/* While it is still known which signals are ours. */
 	if (process.is_alone)
 		after_fork();

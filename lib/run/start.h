@@ -253,6 +253,9 @@ bool start_calling_thread(void);
 /* Samples the interrupted thread, with that state.  In the handler. */
 void start_woken_thread(struct thread *thread, const void *context);
 
+/* The same, outside the handler, for the calling thread at that stack address. */
+void start_waking_thread(struct thread *thread, uintptr_t stack);
+
 /*
  * Waits until no other thread is just beginning or ending to be sampled, which
  * takes system calls.  After sampling_turn(false) none does.  Not from a
@@ -297,5 +300,12 @@ void control_end(uint32_t flag);
 bool control_begin_inside(char **environment, const char **problem);
 void control_wake_new(void);
 void control_end_inside(void);
+
+/*
+ * Whether the calling thread is sampled, in a process into which the library was
+ * loaded.  If it is to be woken, it begins now: a thread that mostly waits may
+ * have no tick for a long time.  Not from a handler of ours.
+ */
+bool control_begin_here(void);
 
 #endif

@@ -285,13 +285,13 @@ waits_end_calls(struct thread *thread)
 	sample_guard_end(thread, &guard);
 }
 
-uint64_t
-waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
+/* waits_find_node, while the recording goes on. */
+static uint64_t
+waits_find(struct thread *thread, uintptr_t frame, const void *function,
     uint64_t now_ns, struct node *node)
 {
 	const struct site *site = NULL;
 
-	*node = TREE_ROOT;
 	if (!sampling_check_process())
 		return now_ns;
 	if (thread->calls != NULL && calls_have_returned(thread))
@@ -310,6 +310,18 @@ waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
 	return now_ns;
 }
 
+uint64_t
+waits_find_node(struct thread *thread, uintptr_t frame, const void *function,
+    uint64_t now_ns, struct node *node)
+{
+	*node = TREE_ROOT;
+	if (!sample_work_begins(thread))
+		return now_ns;
+	now_ns = waits_find(thread, frame, function, now_ns, node);
+	sampling_work_ends();
+	return now_ns;
+}
+
 /*
  * The threads' records.
  */
@@ -321,16 +333,24 @@ left_of(const struct thread *thread, enum resource_id id)
 	    thread->meters->accounts[resources.place[id] - 1].meter.left : 0;
 }
 
+/*
+ * In a process that goes on, a wait that is under way when sampling is stopped
+ * stays noted, as one of a process that is killed, and is charged up to then.
+ */
 static void
 publish(struct thread *thread, const struct cpprofdata_wait *wait)
 {
 	bool bus_was_blocked;
 
-	if (!sampling_check_process() || thread->file->wait_mapped == NULL)
+	if (!sample_work_begins(thread))
 		return;
-	bus_was_blocked = signals_unblock_bus_if_needed();
-	thread_file_note_wait(thread, wait);
-	signals_block_bus_again(bus_was_blocked);
+	if (sampling_check_process() && thread->file->wait_mapped != NULL &&
+	    !(process.is_inside && sampling_is_stopped())) {
+		bus_was_blocked = signals_unblock_bus_if_needed();
+		thread_file_note_wait(thread, wait);
+		signals_block_bus_again(bus_was_blocked);
+	}
+	sampling_work_ends();
 }
 
 void

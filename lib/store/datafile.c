@@ -771,6 +771,13 @@ datafile_finish(void)
 }
 
 void
+datafile_set_end(uint64_t end_ns, uint64_t end_mono_ns)
+{
+	datafile_set_number(&header.end_ns, end_ns);
+	datafile_set_number(&header.end_mono_ns, end_mono_ns);
+}
+
+void
 datafile_flag(uint32_t flag)
 {
 	if ((__atomic_load_n(&header.flags, __ATOMIC_RELAXED) & flag) == flag)

@@ -346,6 +346,12 @@ bool datafile_replace_mapping(const void *address);
  */
 void datafile_finish(void);
 
+/*
+ * Notes another end than datafile_finish has, by both clocks: nothing was
+ * counted since then.  Not from a handler.
+ */
+void datafile_set_end(uint64_t end_ns, uint64_t end_mono_ns);
+
 /* Sets one of header.flags. */
 void datafile_flag(uint32_t flag);
 

@@ -25,6 +25,7 @@
 #include "lib/base/files.h"
 #include "lib/base/meter.h"
 #include "lib/base/process.h"
+#include "lib/base/sampling.h"
 #include "lib/base/thread.h"
 #include "lib/signals/signals.h"
 #include "lib/store/datafile.h"
@@ -123,10 +124,13 @@ live_enter(struct live_guard *guard)
 {
 	const uint64_t blocked = signals_blocked_for_work();
 
+	if (!sampling_work_begins())
+		return false;
 	live_set_mask(&blocked, &guard->mask);
 	if (live_take_lock())
 		return true;
 	live_set_mask(&guard->mask, NULL);
+	sampling_work_ends();
 	return false;
 }
 
@@ -135,6 +139,7 @@ live_leave(const struct live_guard *guard)
 {
 	atomic_flag_clear_explicit(&live_lock, memory_order_release);
 	live_set_mask(&guard->mask, NULL);
+	sampling_work_ends();
 }
 
 /*
@@ -166,6 +171,13 @@ void
 live_end(void)
 {
 	live_filter = NULL;
+}
+
+void
+live_forget(void)
+{
+	if (table != NULL)
+		memset(table, 0, sizeof *table);
 }
 
 /* From half of the blocks on, one step for each eighth. */

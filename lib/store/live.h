@@ -50,6 +50,12 @@ bool live_begin(const struct live_columns *columns);
 void live_end(void);
 
 /*
+ * Before another recording of this process: nothing of the earlier one is known.
+ * Sampling is off.
+ */
+void live_forget(void);
+
+/*
  * By how many powers of two blocks should be sampled more rarely, so that there
  * is room for them.
  */

@@ -3,13 +3,17 @@
  * into which the library was loaded while it ran.
  *
  * The loader has bound the program's calls already, so the addresses in the
- * import tables of all modules are changed, and changed back at the end.  Tables
- * that are read-only since relocation are writable for that moment.  The loader
- * unloads nothing meanwhile, since this is called by dl_iterate_phdr.
+ * import tables of all modules are changed, and changed back at the end.  Only
+ * functions that the chosen resources need are wrapped.  Tables that are
+ * read-only since relocation are writable for that moment.  The loader unloads
+ * nothing meanwhile, since this is called by dl_iterate_phdr.
+ *
+ * Copies of an address that the program has made meanwhile still lead to the
+ * wrapper afterwards, and threads may be in one.  So the library stays loaded,
+ * and its wrappers only call the real functions then.
  */
 #include <dlfcn.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,17 +24,67 @@
 #include "lib/cpprofdata.h"
 #include "lib/wrap/wrapped.h"
 
-/* The functions that are wrapped so. */
-static const char *const imports_names[] = {
-	"pthread_create", "thrd_create"
+/* What functions are wrapped for. */
+enum imports_group {
+	IMPORTS_THREADS,
+	IMPORTS_MEMORY,
+	IMPORTS_IO,
+	IMPORTS_WAITS,
+	IMPORTS_LOCKS,
+	IMPORTS_GROUPS
 };
 
-#define N_IMPORTS (sizeof imports_names / sizeof *imports_names)
-
+/* The functions that are wrapped so. */
 static struct import {
+	const char *name;
+	enum imports_group group;
 	uintptr_t ours, real;	/* 0: there is none */
-} imports[N_IMPORTS];
+} imports[] = {
+	{ "pthread_create", IMPORTS_THREADS, 0, 0 },
+	{ "thrd_create", IMPORTS_THREADS, 0, 0 },
 
+#define IMPORT(group, name) { #name, IMPORTS_##group, 0, 0 },
+#define ALLOCATION(type, name, ...) IMPORT(MEMORY, name)
+#define FREE(name, ...) IMPORT(MEMORY, name)
+#define MAPPING(name, ...) IMPORT(MEMORY, name)
+#define OTHER(type, name, ...) IMPORT(MEMORY, name)
+#include "lib/wrap/memory.def"
+
+#define IO(kind, name, ...) IMPORT(IO, name)
+#define IO_ANY IO
+#define IO_MESSAGES IO
+#include "lib/wrap/io.def"
+#define STDIO(direction, type, name, ...) IMPORT(IO, name)
+#define STDIO_BY_HAND(name, ...) IMPORT(IO, name)
+#include "lib/wrap/stdio.def"
+	IMPORT(IO, fprintf) IMPORT(IO, printf)
+	IMPORT(IO, __fprintf_chk) IMPORT(IO, __printf_chk)
+	IMPORT(IO, fscanf) IMPORT(IO, scanf)
+	IMPORT(IO, __isoc99_fscanf) IMPORT(IO, __isoc99_scanf)
+	IMPORT(IO, __isoc23_fscanf) IMPORT(IO, __isoc23_scanf)
+
+#define BLOCKING(type, name, ...) IMPORT(WAITS, name)
+#define BLOCKING_ANY BLOCKING
+#define BLOCKING_CONTROL(name) IMPORT(WAITS, name)
+#include "lib/wrap/blocking.def"
+	IMPORT(WAITS, sigwait) IMPORT(WAITS, sigwaitinfo)
+	IMPORT(WAITS, sigtimedwait)
+
+#define LOCK(type, name, ...) IMPORT(LOCKS, name)
+#define LOCK_TRY LOCK
+#define LOCK_LEAVE LOCK
+#define LOCK_CONDITION(name, ...) IMPORT(LOCKS, name)
+#define LOCK_SIGNAL LOCK
+#define LOCK_SEMAPHORE(name, ...) IMPORT(LOCKS, name)
+#define LOCK_JOIN LOCK
+#define LOCK_BY_HAND LOCK
+#include "lib/wrap/locks.def"
+};
+
+#define N_IMPORTS (sizeof imports / sizeof *imports)
+
+static struct lookup own;
+static bool is_wrapped[IMPORTS_GROUPS];
 static uint64_t n_loaded;	/* modules ever loaded, when last looked */
 
 /* A module's dynamic section. */
@@ -91,14 +145,19 @@ imports_read_module(const struct dl_phdr_info *info,
 	}
 }
 
-/* The function with that name; NULL: it is none of them. */
+/*
+ * The function with that name; NULL: it is none of them.  Most names are not
+ * even in this library's hash table.
+ */
 static const struct import *
 imports_find(const char *name)
 {
 	size_t i;
 
+	if (lookup_symbol(&own, name) == NULL)
+		return NULL;
 	for (i = 0; i < N_IMPORTS; i++)
-		if (strcmp(imports_names[i], name) == 0)
+		if (strcmp(imports[i].name, name) == 0)
 			return &imports[i];
 	return NULL;
 }
@@ -121,14 +180,15 @@ imports_write(const struct imports_module *module, uintptr_t slot,
 
 /*
  * Whether the slot leads to the real function, or will: a call that has not been
- * made yet leads back into the module.
+ * made yet leads back into the module.  A pointer in data is one of the
+ * program's own only if it is that function's.
  */
 static bool
 imports_is_real(const struct imports_module *module,
-    const struct import *import, uintptr_t value)
+    const struct import *import, uint64_t type, uintptr_t value)
 {
-	return value == import->real ||
-	    value - module->code < module->code_end - module->code;
+	return value == import->real || (type == R_X86_64_JUMP_SLOT &&
+	    value - module->code < module->code_end - module->code);
 }
 
 static void
@@ -148,14 +208,15 @@ imports_change(const struct imports_module *module,
 		uintptr_t value;
 
 		if (number == 0 || (type != R_X86_64_JUMP_SLOT &&
-		    type != R_X86_64_GLOB_DAT))
+		    type != R_X86_64_GLOB_DAT && type != R_X86_64_64))
 			continue;
 		import = imports_find(module->lookup.strings +
 		    module->lookup.symbols[number].st_name);
 		if (import == NULL || import->ours == 0 || import->real == 0)
 			continue;
 		value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_ACQUIRE);
-		if (is_on && imports_is_real(module, import, value))
+		if (is_on && is_wrapped[import->group] &&
+		    imports_is_real(module, import, type, value))
 			imports_write(module, slot, import->ours);
 		else if (!is_on && value == import->ours)
 			imports_write(module, slot, import->real);
@@ -179,35 +240,45 @@ imports_change_module(struct dl_phdr_info *info, size_t size, void *is_on)
 	return 0;
 }
 
-static void
+static bool
 imports_look_up(void)
 {
-	struct dl_find_object own;
-	struct lookup lookup;
+	struct dl_find_object object;
+	const ElfW(Sym) *symbol;
 	size_t i;
 
-	if (_dl_find_object((void *)&imports, &own) != 0 ||
-	    !lookup_open(own.dlfo_link_map, &lookup))
-		return;
+	if (_dl_find_object((void *)&imports, &object) != 0 ||
+	    !lookup_open(object.dlfo_link_map, &own))
+		return false;
 	for (i = 0; i < N_IMPORTS; i++) {
-		const ElfW(Sym) *symbol = lookup_symbol(&lookup,
-		    imports_names[i]);
-		const uintptr_t real = (uintptr_t)dlsym(RTLD_DEFAULT,
-		    imports_names[i]);
-
-		imports[i].ours = symbol == NULL ? 0 : lookup.bias +
+		symbol = lookup_symbol(&own, imports[i].name);
+		imports[i].ours = symbol == NULL ? 0 : own.bias +
 		    symbol->st_value;
-		/* Of a library that was loaded with the program. */
-		imports[i].real = real == imports[i].ours ? 0 : real;
+		imports[i].real = (uintptr_t)lookup_first(imports[i].name);
 	}
+	return true;
+}
+
+static void
+imports_choose_groups(void)
+{
+	is_wrapped[IMPORTS_THREADS] = true;
+	is_wrapped[IMPORTS_MEMORY] = resource_is_wanted(RESOURCE_ALLOC_BYTES) ||
+	    resource_is_wanted(RESOURCE_ALLOCS);
+	is_wrapped[IMPORTS_IO] = io_is_wanted();
+	is_wrapped[IMPORTS_WAITS] = resource_is_wanted(RESOURCE_REAL);
+	is_wrapped[IMPORTS_LOCKS] = resource_is_wanted(RESOURCE_REAL) ||
+	    resource_is_wanted(RESOURCE_BLAME);
 }
 
 void
 imports_wrap(bool is_on)
 {
-	if (is_on)
-		imports_look_up();
-	dl_iterate_phdr(imports_change_module, &is_on);
+	if (is_on && !imports_look_up())
+		return;
+	imports_choose_groups();
+	if (own.symbols != NULL)
+		dl_iterate_phdr(imports_change_module, &is_on);
 }
 
 static int

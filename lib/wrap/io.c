@@ -190,17 +190,18 @@ io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
 {
 	static __thread uint64_t rest_ns;	/* only whole microseconds are
 						   charged */
+	const bool is_of_this = call->recording == sampling_recording();
 	int saved = errno;
 
-	if (resource_is_wanted(RESOURCE_IO_TIME)) {
+	if (is_of_this && resource_is_wanted(RESOURCE_IO_TIME)) {
 		const uint64_t ns = rest_ns + wrapped_elapsed(call);
 
 		rest_ns = ns % 1000;
 		resource_spend_in(RESOURCE_IO_TIME, ns / 1000, call->function);
 	}
-	if (n_read > 0)
+	if (is_of_this && n_read > 0)
 		bytes_spend(BYTES_READ, n_read, is_in_kernels, call->function);
-	if (n_written > 0)
+	if (is_of_this && n_written > 0)
 		bytes_spend(BYTES_WRITTEN, n_written, is_in_kernels,
 		    call->function);
 	wrapped_leave(call);

@@ -34,7 +34,9 @@
 #include <sys/mman.h>
 
 #include "lib/base/meter.h"
+#include "lib/base/sampling.h"
 #include "lib/run/sample.h"
+#include "lib/run/start.h"
 #include "lib/store/live.h"
 #include "lib/unwind/rules.h"
 #include "lib/wrap/wrapped.h"
@@ -193,6 +195,12 @@ memory_follow(const void *block, size_t size, bool is_mapping,
 	uint64_t cost;
 	double chance;
 
+	/* The collector's own thread, or one that was not found yet. */
+	if (process.is_inside && !control_begin_here()) {
+		follow_draw();
+		errno = saved;
+		return;
+	}
 	if (follow.meter.random == 0) {
 		follow.last_ns = process_clock(CLOCK_MONOTONIC);
 		follow.allowance_ns = BLOCKS_ALLOWANCE_NS / 2;
@@ -218,12 +226,16 @@ memory_follow(const void *block, size_t size, bool is_mapping,
 	errno = saved;
 }
 
-/* A call that may have freed what was taken before it. */
+/*
+ * A call that may have freed what was taken before it, in that recording.
+ */
 static void
-memory_freed(struct live_block *taken, bool is_freed)
+memory_freed(struct live_block *taken, bool is_freed, uint32_t recording)
 {
 	const int saved = errno;
 
+	if (taken == NULL || recording != sampling_recording())
+		return;
 	if (is_freed)
 		live_freed(taken);
 	else
@@ -264,6 +276,7 @@ memory_mapped(const void *address, size_t size, const void *function,
 static __attribute__((noinline)) type					\
 measure_##name(UNWRAPPED parameters, const void *return_address)	\
 {									\
+	const uint32_t recording = sampling_recording();		\
 	struct live_block *taken = NULL;				\
 	bool passes;							\
 	type result;							\
@@ -282,7 +295,8 @@ measure_##name(UNWRAPPED parameters, const void *return_address)	\
 		taken = live_take((uintptr_t)(old));			\
 	result = next.name arguments;					\
 	if (taken != NULL)						\
-		memory_freed(taken, (is_allocated) || (size) == 0);	\
+		memory_freed(taken, (is_allocated) || (size) == 0,	\
+		    recording);						\
 	if (!passes && (is_allocated))					\
 		memory_follow(block, size, false,			\
 		    (const void *)next.name);				\
@@ -309,13 +323,14 @@ EXPORTED void *								\
 name parameters								\
 {									\
 	const bool passes = GATE_LETS_PASS(gate) && !is_inside;		\
+	const uint32_t recording = sampling_recording();		\
 	struct live_block *over = NULL;					\
 	void *result;							\
 									\
 	if ((flags & MAP_FIXED) != 0 && memory_follows())		\
 		over = live_take_mappings((uintptr_t)address, size);	\
 	result = next.name arguments;					\
-	memory_freed(over, result != MAP_FAILED);			\
+	memory_freed(over, result != MAP_FAILED, recording);		\
 	if (result != MAP_FAILED && is_memory(protection, flags) &&	\
 	    (passes || memory_follows()))				\
 		memory_mapped(result, size, (const void *)next.name,	\
@@ -343,13 +358,14 @@ name parameters								\
 EXPORTED int
 munmap(void *address, size_t size)
 {
+	const uint32_t recording = sampling_recording();
 	struct live_block *taken = NULL;
 	int result;
 
 	if (memory_follows())
 		taken = live_take_mappings((uintptr_t)address, size);
 	result = next.munmap(address, size);
-	memory_freed(taken, result == 0);
+	memory_freed(taken, result == 0, recording);
 	if (GATE_LETS_PASS(gate))
 		wrapped_count_call((const void *)next.munmap);
 	return result;
@@ -376,6 +392,7 @@ follow_mremap(void *old, size_t old_size, size_t size, int flags, void *address,
 {
 	const uintptr_t start = (uintptr_t)old;
 	const size_t whole = live_whole_pages(size);
+	const uint32_t recording = sampling_recording();
 	const bool grows = size > old_size;
 	struct live_block *kept, *over = NULL, *cut = NULL;
 	void *result;
@@ -388,13 +405,14 @@ follow_mremap(void *old, size_t old_size, size_t size, int flags, void *address,
 	if ((flags & MREMAP_FIXED) != 0)
 		over = live_take_mappings((uintptr_t)address, size);
 	result = next.mremap(old, old_size, size, flags, address);
-	memory_freed(cut, result != MAP_FAILED);
-	memory_freed(over, result != MAP_FAILED);
+	memory_freed(cut, result != MAP_FAILED, recording);
+	memory_freed(over, result != MAP_FAILED, recording);
 	if (result != MAP_FAILED && !grows) {
-		live_moved(kept, (uintptr_t)result - start);
+		if (recording == sampling_recording())
+			live_moved(kept, (uintptr_t)result - start);
 		return result;
 	}
-	memory_freed(kept, result != MAP_FAILED);
+	memory_freed(kept, result != MAP_FAILED, recording);
 	if (result != MAP_FAILED && !is_allocators && !follow_passes(size))
 		memory_grown(result, size, was_followed);
 	return result;

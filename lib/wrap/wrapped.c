@@ -33,8 +33,10 @@
 #include <time.h>
 
 #include "lib/base/meter.h"
+#include "lib/base/sampling.h"
 #include "lib/base/shared.h"
 #include "lib/run/sample.h"
+#include "lib/run/start.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/unwind/unwinder.h"
@@ -54,12 +56,23 @@ static __thread struct {
 	uint64_t delay_ns;	/* its waits for a processor, as last read */
 } wall;
 
+/*
+ * In a process into which the library was loaded, calls are led here by import
+ * tables, which a program does not have for functions of its own.
+ */
 bool
 wrapped_is_ours(const char *name)
 {
 	const uintptr_t found = (uintptr_t)dlsym(RTLD_DEFAULT, name);
+	struct dl_find_object object;
+	void *first;
+	size_t n;
 
-	return found >= process.own_start && found < process.own_end;
+	if (found >= process.own_start && found < process.own_end)
+		return true;
+	first = process.is_inside ? lookup_first(name) : NULL;
+	return first != NULL && _dl_find_object(first, &object) == 0 &&
+	    object.dlfo_link_map != lookup_loaded(&n);
 }
 
 bool
@@ -82,9 +95,9 @@ wrapped_is_preloaded(void)
 bool
 wrapped_pass(enum gate gate, const void *return_address)
 {
-	return gate == GATE_OPEN && thread_self != NULL &&
-	    (uintptr_t)return_address - process.own_start >=
-	    process.own_end - process.own_start;
+	return gate == GATE_OPEN && (uintptr_t)return_address -
+	    process.own_start >= process.own_end - process.own_start &&
+	    (process.is_inside ? control_begin_here() : thread_self != NULL);
 }
 
 static uint64_t
@@ -163,6 +176,7 @@ wrapped_enter(struct wrapped_call *call, const void *function,
 	int saved = errno;
 
 	call->function = function;
+	call->recording = sampling_recording();
 	call->outer = live_call(call);
 	if (call->outer != NULL)
 		return;
@@ -198,6 +212,11 @@ wrapped_leave_uncounted(struct wrapped_call *call)
 
 	if (call->outer != NULL)
 		return;
+	if (call->recording != sampling_recording()) {
+		current = NULL;
+		call->self = NULL;
+		return;
+	}
 	if (resource_is_wanted(RESOURCE_REAL)) {
 		now = wrapped_now_ns();
 		spent = now - wall.mark_ns;

@@ -73,6 +73,7 @@ struct wrapped_call {
 	struct wrapped_call *outer;	/* the measured call around this one, or
 					   NULL */
 	uint64_t start_ns;
+	uint32_t recording;		/* in which it began */
 };
 
 enum wrapped_kind {
@@ -208,8 +209,9 @@ void confine_expect(unsigned long operation, unsigned long flags,
 
 /*
  * In a process into which the library was loaded: puts wrappers in front of
- * functions that start threads, in all modules, or takes them away.  The second
- * does it for modules that were loaded since.  Not from a handler.
+ * functions that start threads and of those that the chosen resources need, in
+ * all modules, or takes them away.  The second does it for modules that were
+ * loaded since.  Not from a handler.
  */
 void imports_wrap(bool is_on);
 void imports_wrap_new(void);

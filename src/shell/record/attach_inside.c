@@ -18,28 +18,41 @@
 #include "src/shell/terminal/terminal.h"
 
 /*
- * Resources that need no functions in front of the C library's, and that a
- * thread need not run to stop counting.
+ * What cannot be sampled in a process that goes on, or only in all of a
+ * program's life.  The collector itself refuses hardware events.
  */
-static const char *const resources_inside[] = {
-	"cpu", "user", "system", "page-faults", "major-faults", "minor-faults",
-	"context-switches", "cycles", "instructions", "cache-misses",
-	"branch-misses",	/* the collector refuses these itself */
+static const struct attach_inside_refused {
+	const char *name, *why;
+} attach_inside_refused[] = {
+	{ "syscalls", "a thread that sleeps could not be made to stop counting" },
+	{ "fp-exceptions",
+	  "a thread that sleeps could not be made to stop counting" },
+	{ "blame", "locks and waits from before the recording are not known" },
+	{ "lock-waits", "-r blame counts it" },
+	{ "calls", "only in a program that record starts" },
+	{ "latency", "only in a program that record starts" },
+	{ "freed-bytes", "-r live counts it" },
+	{ "frees", "-r live counts it" },
 };
 
 const char *
 attach_inside_refusal(const struct resource_kind *kind)
 {
-	for (size_t i = 0;
-	     i < sizeof resources_inside / sizeof *resources_inside; i++)
-		if (strcmp(resources_inside[i], kind->name) == 0)
-			return NULL;
-	if (strcmp(kind->name, "syscalls") == 0 ||
-	    strcmp(kind->name, "fp-exceptions") == 0)
-		return "a thread that sleeps could not be made to stop "
-		    "counting";
-	return "calls of the C library are counted only in a program that "
-	    "record starts";
+	for (size_t i = 0; i < sizeof attach_inside_refused /
+	     sizeof *attach_inside_refused; i++)
+		if (strcmp(attach_inside_refused[i].name, kind->name) == 0)
+			return attach_inside_refused[i].why;
+	return NULL;
+}
+
+const char *
+attach_inside_limit(const struct resource_kind *kind)
+{
+	if (strcmp(kind->name, "real") == 0)
+		return "; not waits that began before";
+	if (strcmp(kind->name, "live") == 0)
+		return "; not blocks from before";
+	return "";
 }
 
 int

@@ -244,6 +244,9 @@ int attach_inside_run(const struct attach *attach,
 /* Why a resource cannot be sampled that way; NULL: it can. */
 const char *attach_inside_refusal(const struct resource_kind *kind);
 
+/* What its source leaves out then, to be added to the source's name; or "". */
+const char *attach_inside_limit(const struct resource_kind *kind);
+
 /* ---- attach.c, again ---- */
 
 /*

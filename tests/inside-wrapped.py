@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""inside-wrapped.py -- what record -p --inside counts by functions that it puts in
+front of the C library's.
+
+The program counts what it asks for itself, and the C library and the kernel say
+what they gave.  Where ptrace is forbidden, nothing can be tested.  Speaks TAP.
+"""
+import contextlib
+import json
+import math
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from claims import Claims, rounds  # noqa: E402
+from collector_file import Profile  # noqa: E402
+
+CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+SOURCE = os.path.abspath(os.environ.get('srcdir', '.'))
+SERVED = os.path.join(BUILD, 'tests', 'programs', 'served')
+PATIENCE = 120
+PARTS = ('grow_long', 'grow_short', 'read_long', 'write_long', 'sleep_long',
+         'poll_long', 'condition_long', 'sleep_short', 'rare_long', 'in_use',
+         'freed_early')
+PLUGIN = '''
+#include <stdlib.h>
+#include <unistd.h>
+char *volatile block;
+void plugin_long(void) { block = malloc(4096); free(block); usleep(100); }
+void plugin_run(void) { plugin_long(); __asm__(""); }
+'''
+# Of three seconds.  The sums are read every 10 ms, tables are changed after the
+# recording has begun, and on a busy machine either comes late.
+LATE = 0.08
+claims = Claims()
+
+
+class Served:
+    """The program, and what it says again and again, by the time."""
+    def __init__(self, directory, program, *modes):
+        self.sums = os.path.join(directory, f'sums-{time.monotonic_ns()}')
+        self.seen = []
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.process = subprocess.Popen(
+            (program, self.sums, '600000', *modes), stdout=subprocess.PIPE,
+            text=True)
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        time.sleep(0.4)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *unused):
+        self.is_over.set()
+        self.thread.join()
+        self.process.kill()
+        self.process.communicate()
+
+    def watch(self):
+        with open(self.sums, 'rb') as file, \
+                open(f'/proc/{self.pid}/io') as counts:
+            while not self.is_over.wait(0.01):
+                counts.seek(0)
+                moved = dict(line.split(': ') for line in
+                             counts.read().splitlines())
+                self.seen.append((time.time_ns(), *struct.unpack(
+                    f'{len(PARTS)}Q',
+                    os.pread(file.fileno(), 8 * len(PARTS), 0)),
+                    int(moved['rchar']), int(moved['wchar'])))
+
+    def between(self, start, end):
+        """What each part has grown by; and rchar, wchar."""
+        first, last = (min(self.seen, key=lambda one: abs(one[0] - when))
+                       for when in (start, end))
+        names = (*PARTS, 'rchar', 'wchar')
+        return {name: b - a
+                for name, a, b in zip(names, first[1:], last[1:])}
+
+    def is_well(self):
+        return self.process.poll() is None
+
+
+def record(served, path, *words):
+    return subprocess.run(
+        [CPPROF, 'record', '--no-prompt', '--force', '-o', path, '-p',
+         str(served.pid), '--inside', *words], capture_output=True, text=True,
+        timeout=PATIENCE, stdin=subprocess.DEVNULL)
+
+
+def period(path):
+    name, = (name for name in os.listdir(path)
+             if name.startswith('cpprofdata.'))
+    profile = Profile(os.path.join(path, name))
+    return profile.start, profile.end
+
+
+def view(path, *commands):
+    words = [word for line in ('threshold 0', *commands)
+             for word in ('-e', line)]
+    result = subprocess.run([CPPROF, '-q', '-F', 'json', *words, path],
+                            capture_output=True, text=True, timeout=PATIENCE)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def gticks(path, resource):
+    """Gticks of each function, with those that it called."""
+    answer = view(path, f'resource {resource}', 'functions 1000')
+    return {row['path'][0]: row['hits'] * answer['resource']['interval']
+            for row in answer['rows']}
+
+
+def check(claim, holds, why):
+    claims.check(claim, holds, why)
+    return holds
+
+
+def is_near(claim, found, truth, allowed):
+    return [] if abs(found - truth) <= allowed else [
+        f'{claim}: {found:.0f}, truth {truth:.0f}, allowed {allowed:.0f}']
+
+
+# ---- the resources ----
+
+def check_allocations(directory, how, program):
+    path = os.path.join(directory, 'allocations')
+    with Served(directory, program) as served:
+        result = record(served, path, '--for', '3s', '-r', 'alloc-bytes:4096',
+                        '-r', 'allocs:7')
+        is_well = served.is_well()
+    if not check(f'{how}: allocations are recorded',
+                 result.returncode == 0 and is_well, result.stderr):
+        return
+    truth = served.between(*period(path))
+    found = gticks(path, 'alloc-bytes')
+    wrong = []
+    for part in 'grow_long', 'grow_short':
+        wrong += is_near(part, found.get(part, 0), truth[part],
+                         LATE * truth[part] + 8192)
+    claims.make(f'{how}: bytes are what the program asks for', wrong)
+
+
+def check_bytes(directory, how, program):
+    path = os.path.join(directory, 'bytes')
+    with Served(directory, program) as served:
+        result = record(served, path, '--for', '3s', '-r', 'bytes-read:4096',
+                        '-r', 'bytes-written:4096', '-r', 'io-time:10')
+    if not check(f'{how}: bytes moved are recorded',
+                 result.returncode == 0, result.stderr):
+        return
+    truth = served.between(*period(path))
+    for resource, part, count in ('bytes-read', 'read_long', 'rchar'), \
+            ('bytes-written', 'write_long', 'wchar'):
+        found = gticks(path, resource)
+        whole = sum(row for name, row in found.items()
+                    if name in ('read_long', 'write_long', 'move')) / 2
+        claims.make(
+            f'{how}: {resource} are what the program and the kernel count',
+            is_near(part, found.get(part, 0), truth[part],
+                    LATE * truth[part] + 16384) +
+            is_near(count, whole, truth[count], LATE * truth[count] + 32768))
+
+
+def check_waits(directory, how, program):
+    path = os.path.join(directory, 'waits')
+    with Served(directory, program, 'rare') as served:
+        result = record(served, path, '--for', '4s', '-r', 'real')
+        is_well = served.is_well()
+    if not check(f'{how}: waits are recorded',
+                 result.returncode == 0 and is_well, result.stderr):
+        return
+    start, end = period(path)
+    truth = served.between(start, end)
+    found = gticks(path, 'real')
+    wrong = []
+    for part, longest in ('sleep_long', 20), ('poll_long', 10), \
+            ('condition_long', 30), ('sleep_short', 5):
+        # One wait can be under way at the start, and one at the end.
+        wrong += is_near(part, 1000 * found.get(part, 0), truth[part],
+                         0.03 * truth[part] + (2 * longest + 30) * 1e6)
+    claims.make(f'{how}: waits are as long as the program measures', wrong)
+    # The first wait had begun before; from its end on, all is counted.
+    since = [one for one in served.seen if one[0] >= start]
+    at = PARTS.index('rare_long') + 1
+    first = next(one[0] for one in since if one[at] != since[0][at])
+    claims.make(f'{how}: a thread that hardly runs is counted from the end of '
+                'its first wait, up to the end of the recording',
+                is_near('rare_long', 1000 * found.get('rare_long', 0),
+                        end - first, 60e6))
+
+
+def check_live(directory, how, program):
+    path = os.path.join(directory, 'live')
+    with Served(directory, program, 'keep') as served:
+        result = record(served, path, '--for', '3s', '-r', 'live:4096')
+        is_well = served.is_well()
+    if not check(f'{how}: memory in use is recorded',
+                 result.returncode == 0 and is_well, result.stderr):
+        return
+    truth = served.between(*period(path))
+    found = gticks(path, 'live-bytes')
+    # Of n bytes, one in 4096 is sampled: five standard errors.
+    error = 5 * math.sqrt(4096 * (truth['grow_long'] + truth['grow_short']))
+    claims.make(f'{how}: memory in use is what was kept',
+                is_near('grow_long', found.get('grow_long', 0),
+                        truth['grow_long'], error + 65536))
+    # A block takes a multiple of 16 bytes, and 8 more.
+    claims.make(f'{how}: memory in use is what the C library says, and '
+                'blocks from before are not known',
+                is_near('all', sum(found.get(name, 0) for name in
+                                   ('grow_long', 'grow_short',
+                                    'early_long')),
+                        truth['in_use'] + truth['freed_early'],
+                        error + 0.03 * truth['grow_long'] + 65536))
+    freed = gticks(path, 'freed-bytes')
+    claims.check(f'{how}: nothing of theirs is counted as freed',
+                 freed.get('early_long', 0) == 0, freed)
+
+
+# ---- what is left ----
+
+def library_of(pid):
+    """Where the collector's code and data are, and all other mappings."""
+    own, others = [], []
+    with open(f'/proc/{pid}/maps') as file:
+        for line in file:
+            words = line.split()
+            start, end = (int(x, 16) for x in words[0].split('-'))
+            is_own = len(words) > 5 and 'libcpprof' in words[5]
+            (own if is_own else others).append(
+                (start, end, words[1], words[5] if len(words) > 5 else ''))
+    return own, others
+
+
+def pointers(pid):
+    """How many words of files' data lead into the collector."""
+    own, others = library_of(pid)
+    low, high = min(one[0] for one in own), max(one[1] for one in own)
+    n = 0
+    with open(f'/proc/{pid}/mem', 'rb') as memory:
+        for start, end, rights, path in others:
+            if not path.startswith('/') or 'x' in rights or \
+                    rights[0] != 'r' or rights[3] != 'p':
+                continue
+            # The loader has lists of modules in data of its own.
+            if os.path.basename(path).startswith('ld-'):
+                continue
+            memory.seek(start)
+            words = memory.read(end - start)
+            n += sum(low <= word < high for word, in
+                     struct.iter_unpack('Q', words))
+    return n
+
+
+def rights_of(pid):
+    return sorted({(rights, path) for _, _, rights, path in
+                   library_of(pid)[1] if path.startswith('/')})
+
+
+def check_tables(directory, how, program):
+    path = os.path.join(directory, 'tables')
+    with Served(directory, program) as served:
+        before = rights_of(served.pid)
+        record(served, path, '--for', '0.1s')
+        only_cpu = pointers(served.pid)
+        recorder = subprocess.Popen(
+            [CPPROF, 'record', '--no-prompt', '--force', '-o', path, '-p',
+             str(served.pid), '--inside', '--for', '1.5s', '-r', 'real', '-r',
+             'alloc-bytes'], stderr=subprocess.DEVNULL)
+        time.sleep(0.8)
+        within = pointers(served.pid)
+        recorder.wait()
+        left = pointers(served.pid)
+        after = rights_of(served.pid)
+        is_well = served.is_well()
+    claims.check(f'{how}: import tables lead to the collector meanwhile, and '
+                 'nowhere else afterwards', is_well and within > 20 and
+                 left == only_cpu, (within, left, only_cpu))
+    claims.check(f'{how}: what was read-only is read-only again',
+                 before == after, [one for one in after
+                                   if one not in before])
+
+
+def check_again(directory, program):
+    """Threads are in wrappers when a recording ends and the next begins."""
+    draw = random.Random(27)
+    path = os.path.join(directory, 'again')
+    wrong = []
+    resources = (('real',), ('alloc-bytes', 'io-time'), ('live:4096',),
+                 ('cpu',), ('real', 'live'))
+    with Served(directory, program, 'rare') as served:
+        for i in range(rounds(15)):
+            chosen = [word for name in draw.choice(resources)
+                      for word in ('-r', name)]
+            result = record(served, path, '--for', f'{draw.random():.2f}s',
+                            *chosen)
+            if result.returncode != 0 or not served.is_well():
+                wrong.append((i, chosen, result.stderr,
+                              served.process.poll()))
+        result = record(served, path, '--for', '2.5s', '-r', 'real')
+        found = gticks(path, 'real')
+        truth = served.between(*period(path))
+    claims.make('recordings can follow each other while threads wait', wrong)
+    claims.make('and the last one is as right as the first',
+                is_near('sleep_long', 1000 * found.get('sleep_long', 0),
+                        truth['sleep_long'], 70e6 +
+                        0.03 * truth['sleep_long']))
+
+
+def check_plugin(directory, compiler):
+    claim = 'a library that is loaded later is covered'
+    source, library = (os.path.join(directory, name)
+                       for name in ('plugin.c', 'plugin.so'))
+    path = os.path.join(directory, 'plugin')
+    with open(source, 'w') as file:
+        file.write(PLUGIN)
+    subprocess.run([compiler, '-O1', '-fno-optimize-sibling-calls', '-shared',
+                    '-fPIC', '-o', library, source], check=True)
+    with Served(directory, SERVED, 'plugin', library) as served:
+        result = record(served, path, '--for', '4s', '-r', 'real', '-r',
+                        'alloc-bytes:4096')
+        is_well = served.is_well()
+    found = gticks(path, 'real'), gticks(path, 'alloc-bytes')
+    claims.check(claim, result.returncode == 0 and is_well and
+                 found[0].get('plugin_long', 0) > 1e6 and
+                 found[1].get('plugin_long', 0) > 1e6,
+                 (result.stderr, found))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        with Served(directory, SERVED) as served:
+            why = record(served, os.path.join(directory, 'first'), '--for',
+                         '0.1s')
+        if why.returncode != 0:
+            claims.skip('functions are wrapped inside', why.stderr.strip())
+            claims.end()
+            return
+        for one in (check_allocations, check_bytes, check_waits, check_live,
+                    check_tables):
+            one(directory, 'as it is', SERVED)
+        check_again(directory, SERVED)
+        compiler = shutil.which('cc') or shutil.which('gcc')
+        source = os.path.join(SOURCE, 'tests', 'programs', 'served.c')
+        if compiler is None:
+            claims.skip('other ways to link', 'there is no compiler')
+        else:
+            check_plugin(directory, compiler)
+            # A program at a fixed address has stubs that stand for functions.
+            for how, options in (
+                    ('at a fixed address', ('-no-pie', '-fno-pie')),
+                    ('bound late', ('-pie', '-fPIE', '-Wl,-z,lazy'))):
+                program = os.path.join(directory, 'linked')
+                subprocess.run([compiler, '-O1',
+                                '-fno-optimize-sibling-calls', *options,
+                                '-o', program, source, '-pthread', '-ldl'],
+                               check=True)
+                check_allocations(directory, how, program)
+                check_tables(directory, how, program)
+    claims.end()
+
+
+main()
