@@ -28,7 +28,7 @@
 #include "src/formats/exporter.h"
 #include "src/profile/large_array.h"
 
-#define NO_PLACE UINT32_MAX
+#define AUTOFDO_NO_PLACE UINT32_MAX
 
 enum {
 	OFFSET_MASK = 0xffff,	/* LLVM's FunctionSamples::getOffset */
@@ -38,7 +38,7 @@ enum {
 /* A function, or one inlined in another; a key. */
 struct autofdo_function {
 	uint32_t parent;	/* the function around it, a smaller number, or
-				 * NO_PLACE */
+				 * AUTOFDO_NO_PLACE */
 	uint32_t offset, discriminator;	/* of the call, or 0 */
 	uint32_t symbol;
 };
@@ -47,13 +47,13 @@ struct autofdo_function {
 struct autofdo_line {
 	uint32_t function;
 	uint32_t offset, discriminator;
-	uint32_t callee;	/* a symbol; NO_PLACE: the line itself */
+	uint32_t callee;	/* a symbol; AUTOFDO_NO_PLACE: the line itself */
 };
 
 /* Where the hits of a frame are counted. */
 struct autofdo_place {
-	uint32_t function;	/* the outermost; NO_PLACE: the format has no place
-				 * for it */
+	uint32_t function;	/* the outermost; AUTOFDO_NO_PLACE: the format
+				 * has no place for it */
 	uint32_t line;		/* in the innermost */
 };
 
@@ -133,7 +133,10 @@ autofdo_offset(const struct location *location)
 	return (location->line - location->start_line) & OFFSET_MASK;
 }
 
-/* The number of a key whose count is at `counts`; NO_PLACE with *error set. */
+/*
+ * The number of a key whose count is at `counts`; AUTOFDO_NO_PLACE with *error
+ * set.
+ */
 static uint32_t
 autofdo_enter(struct names *keys, const void *key, size_t size,
               uint64_t **counts, size_t *capacity, struct error *error)
@@ -142,7 +145,7 @@ autofdo_enter(struct names *keys, const void *key, size_t size,
 
 	if (memory_grow(counts, capacity, (size_t)n + 1, sizeof **counts,
 	                error) != 0)
-		return NO_PLACE;
+		return AUTOFDO_NO_PLACE;
 	number = names_add(keys, key, size, error);
 	if (number == n)
 		(*counts)[n] = 0;
@@ -175,10 +178,10 @@ autofdo_place_frame(struct autofdo *autofdo, const struct frame *frame,
 {
 	const struct location *locations =
 	    &autofdo->profile->locations[frame->first_location];
-	struct autofdo_function function = { .parent = NO_PLACE };
-	struct autofdo_line line = { .callee = NO_PLACE };
+	struct autofdo_function function = { .parent = AUTOFDO_NO_PLACE };
+	struct autofdo_line line = { .callee = AUTOFDO_NO_PLACE };
 
-	*place = (struct autofdo_place){ NO_PLACE, NO_PLACE };
+	*place = (struct autofdo_place){ AUTOFDO_NO_PLACE, AUTOFDO_NO_PLACE };
 	for (uint32_t i = 0; i < frame->n_locations; i++)
 		if (!autofdo_is_known(autofdo->profile->names, &locations[i]))
 			return 0;
@@ -254,7 +257,7 @@ autofdo_count_call(struct autofdo *autofdo, const struct autofdo_place *caller,
 
 	line.callee = autofdo_function_of(autofdo, callee->function).symbol;
 	number = autofdo_add_line(autofdo, &line, error);
-	if (number == NO_PLACE)
+	if (number == AUTOFDO_NO_PLACE)
 		return -1;
 	autofdo_add_hits(&autofdo->counts[number], weight);
 	return 0;
@@ -272,7 +275,7 @@ autofdo_count_node(struct autofdo *autofdo, uint32_t node,
 	uint32_t parent = tree->parent[node];
 
 	autofdo->all += hits;
-	if (place->function == NO_PLACE) {
+	if (place->function == AUTOFDO_NO_PLACE) {
 		autofdo->lost[frame->module != NO_MODULE ? frame->module :
 		              autofdo->profile->n_modules] += hits;
 		return 0;
@@ -281,7 +284,7 @@ autofdo_count_node(struct autofdo *autofdo, uint32_t node,
 	autofdo->counts[place->line] += hits;
 	autofdo->totals[autofdo_line_of(autofdo, place->line).function] += hits;
 	if (parent == NO_NODE || weight[node] == 0 ||
-	    autofdo->places[label[parent]].function == NO_PLACE)
+	    autofdo->places[label[parent]].function == AUTOFDO_NO_PLACE)
 		return 0;
 	return autofdo_count_call(autofdo, &autofdo->places[label[parent]],
 	                          place, weight[node], error);
@@ -306,7 +309,7 @@ autofdo_count_nodes(struct autofdo *autofdo, struct writer *writer,
 	for (uint32_t i = names_count(autofdo->functions); i-- > 0;) {
 		uint32_t parent = autofdo_function_of(autofdo, i).parent;
 
-		if (parent != NO_PLACE)
+		if (parent != AUTOFDO_NO_PLACE)
 			autofdo->totals[parent] += autofdo->totals[i];
 	}
 	return result;
@@ -318,7 +321,7 @@ enum row_kind { ROW_LINE, ROW_CALL, ROW_INLINED };
 
 /* What stands in a function's text, in its order. */
 struct autofdo_row {
-	uint32_t owner;		/* a function; NO_PLACE: the file */
+	uint32_t owner;		/* a function; AUTOFDO_NO_PLACE: the file */
 	uint32_t offset, discriminator;
 	enum row_kind kind;
 	uint32_t number;	/* of a line; of a function if it is inlined or
@@ -360,7 +363,7 @@ autofdo_compare_rows(const void *left, const void *right, void *context)
 	const struct autofdo_row *a = left, *b = right;
 	int order = autofdo_compare(a->owner, b->owner);
 
-	if (order == 0 && a->owner == NO_PLACE)
+	if (order == 0 && a->owner == AUTOFDO_NO_PLACE)
 		order = autofdo_compare(autofdo->totals[b->number],
 		                        autofdo->totals[a->number]);
 	if (order == 0)
@@ -403,9 +406,9 @@ autofdo_make_rows(struct autofdo_text *text, struct error *error)
 
 		text->rows[text->n++] = (struct autofdo_row){
 			line.function, line.offset, line.discriminator,
-			line.callee == NO_PLACE ? ROW_LINE : ROW_CALL, i
+			line.callee == AUTOFDO_NO_PLACE ? ROW_LINE : ROW_CALL, i
 		};
-		if (line.callee != NO_PLACE)
+		if (line.callee != AUTOFDO_NO_PLACE)
 			autofdo_add_hits(&text->heads[line.callee],
 			         autofdo->counts[i]);
 	}
@@ -462,7 +465,7 @@ autofdo_write_function(struct autofdo_text *text, const struct autofdo_row *row,
 
 	autofdo_begin_row(text, row);
 	autofdo_add_symbol(text, symbol, text->autofdo->totals[row->number]);
-	if (row->owner == NO_PLACE)
+	if (row->owner == AUTOFDO_NO_PLACE)
 		text_add_format(&text->text, ":%" PRIu64,
 		                text->heads[symbol]);
 	text_add_char(&text->text, '\n');
@@ -498,7 +501,7 @@ autofdo_write_rows(struct autofdo_text *text, struct error *error)
 {
 	uint32_t n_written = 0;
 
-	if (autofdo_enter_level(text, NO_PLACE, error) != 0)
+	if (autofdo_enter_level(text, AUTOFDO_NO_PLACE, error) != 0)
 		return -1;
 	while (text->depth > 0) {
 		struct autofdo_level *level = &text->levels[text->depth - 1];
