@@ -73,13 +73,13 @@ circles() {
 	}' | awk -f tests/circles.awk | sort
 }
 
-claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d |
+claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d ! -name '.*' |
 	grep -vE '^src/(base|formats|inject|noise|output|profile|refine|sample|shell|symbols|views)$'
-	find src/symbols -mindepth 1 -type d |
+	find src/symbols -mindepth 1 -type d ! -name '.*' |
 	grep -vE '^src/symbols/(code|elf|lines|names|unwind)$'
-	find src/views -mindepth 1 -type d | grep -vE \
+	find src/views -mindepth 1 -type d ! -name '.*' | grep -vE \
 	'^src/views/(hits|rows|comparison|lists|paths|pictures|code|advice)$'
-	find lib -mindepth 1 -type d |
+	find lib -mindepth 1 -type d ! -name '.*' |
 	grep -vE '^lib/(base|signals|unwind|python|store|sources|run|wrap|java)$')"
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
@@ -137,7 +137,7 @@ below='src/(base|profile|refine|noise|views|formats|symbols|sample|inject|output
 room='src/shell/('
 settings='commands/settings\.def'
 claim 'each folder of the shell has its layer' "$(find src/shell -mindepth 1 \
-	! -path 'src/shell/*/*' ! -name local.mk | grep -vE \
+	! -path 'src/shell/*/*' ! -name local.mk ! -name '.*' | grep -vE \
 	'^src/shell/(terminal|line|record|session|command|help|input|mcp)$')"
 includes 'terminal includes only base and terminal' src/shell/terminal \
 	"src/base/.*|${room}terminal)/.*"

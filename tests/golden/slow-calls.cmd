@@ -1,4 +1,7 @@
 # arguments: ../tests/data/calls/planted.cpprofdata.gz
+# The rest does not depend on what is known here of the libc of the recording.
+startup show
+group libc = @libc.so.6
 calls
 narrow calls above p99
 steps
