@@ -54,6 +54,7 @@ export_write(struct session *session, const struct arguments *arguments,
 		.resource = subject->resource,
 		.has_groups = subject->profile->fleet != NULL &&
 		    subject->profile->fleet->n_members > 1,
+		.symfs = session->symfs,
 		.remark = &remark,
 	};
 
@@ -110,7 +111,9 @@ const struct command command_export = {
 	    "autofdo: the profile that clang -fprofile-sample-use reads, in "
 	    "its text format; the program must have been built by clang with "
 	    "-gline-tables-only -fdebug-info-for-profiling. A line says what "
-	    "share of the hits has a place in it.\n\n"
+	    "share of the hits has a place in it. bolt: where the code of the "
+	    "module with the most hits was sampled, which llvm-bolt -data "
+	    "reads; its file is needed.\n\n"
 	    "An export contains all that the steps of the refinement left, "
 	    "whatever the root, threshold and limit, and always the start-up "
 	    "frames. If a step makes groups, pprof, callgrind and cpprofdata "

@@ -307,6 +307,52 @@ def check_autofdo():
     check_pprof(program, recording)
 
 
+def check_bolt():
+    """The file against nm, and what llvm-bolt makes of it."""
+    program = os.path.join(WORK, "linked")
+    run(shutil.which("c++"), "-O2", "-Wl,-q", PROGRAM, "-o", program)
+    recording = record(program)
+    path, said = export("bolt", recording)
+    hits, everything = self_hits(recording, program)
+    starts = {}
+    for line in run(tool("nm"), program).stdout.splitlines():
+        address, kind, name = line.split()[-3:] if len(line.split()) == 3 \
+            else ("0", "", "")
+        if kind in ("t", "T", "W", "w"):
+            starts[name + ("/1" if kind == "t" else "")] = int(address, 16)
+    with open(path, encoding="utf-8") as file:
+        head, *lines = file.read().splitlines()
+    found = collections.Counter()
+    for line in lines:
+        is_symbol, name, offset, n = line.split()
+        assert is_symbol == "1", line
+        found[starts[name] + int(offset, 16)] += int(n)
+    claims.check("export bolt: addresses and hits are those of the samples, "
+                 "by the symbols that nm has",
+                 found and head == "no_lbr cpu" and
+                 all(hits[address] == n for address, n in found.items()),
+                 (head, found, hits))
+    share = f"{100 * sum(found.values()) / everything:.1f}% of {everything}"
+    claims.check("and it says their share", share in said, said)
+    os.rename(program, program + ".gone")
+    done = cpprof.ask(recording, "export bolt", status=1)
+    claims.check("without the program it says what it needs",
+                 "needs the program's symbols" in done.stderr, done.stderr)
+    os.rename(program + ".gone", program)
+    claim = "llvm-bolt reads it, and the program prints the same"
+    if tool("llvm-bolt") is None:
+        claims.skip(claim, "no llvm-bolt")
+        return
+    bolted = os.path.join(WORK, "bolted")
+    done = run(tool("llvm-bolt"), program, "-o", bolted, "--data=" + path,
+               "--reorder-blocks=ext-tsp")
+    profiled = re.search(r"(\d+) out of \d+ functions .* non-empty",
+                         done.stdout + done.stderr)
+    claims.check(claim, profiled and int(profiled[1]) >= 3 and
+                 run(bolted, "3").stdout == run(program, "3").stdout,
+                 done.stdout + done.stderr)
+
+
 claims = Claims()
 NEEDED = ["clang++", "llvm-symbolizer", "llvm-profdata", "llvm-cxxfilt"]
 with tempfile.TemporaryDirectory() as WORK:
@@ -315,5 +361,6 @@ with tempfile.TemporaryDirectory() as WORK:
         claims.skip("export autofdo", "no " + ", ".join(missing))
     else:
         check_autofdo()
+    check_bolt()
     check_without(os.path.join(SOURCE, "sample-data", "forms.folded"))
 claims.end()

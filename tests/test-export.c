@@ -11,7 +11,8 @@
 
 extern const struct format format_collapsed, format_cpprofdata, format_pprof,
     format_speedscope;
-extern const struct exporter exporter_callgrind, exporter_collapsed,
+extern const struct exporter exporter_bolt, exporter_callgrind,
+    exporter_collapsed,
     exporter_cpprof_text, exporter_cpprofdata, exporter_pprof,
     exporter_speedscope;
 
@@ -1035,6 +1036,10 @@ a_full_disk_is_the_writers_to_tell(void **state)
 		struct error error = { 0 };
 		uint64_t n_changed;
 
+		if (exporters[i] == &exporter_bolt) {	/* reads a program */
+			profile_free(profile);
+			continue;
+		}
 		try_export(exporters[i], profile, 0, fill_up, NULL, &n_changed,
 		           &error);
 		assert_false(error.is_set);

@@ -39,6 +39,8 @@ struct export_source {
 	uint32_t resource;	/* the current one */
 	bool has_groups;	/* of members (profile/fleet.h), which no
 				 * format here holds */
+	const char *symfs;	/* a directory with another machine's files, or
+				 * NULL */
 	struct text_buffer *remark;	/* for what an exporter has to say of
 					 * the file, in one line; empty at
 					 * first */

@@ -17,6 +17,7 @@ libcore_a_SOURCES += \
 	src/formats/stack_writer.c \
 	src/formats/unpacker.c \
 	src/formats/autofdo/export_autofdo.c \
+	src/formats/bolt/export_bolt.c \
 	src/formats/callgrind/callgrind.c \
 	src/formats/callgrind/callgrind.h \
 	src/formats/callgrind/callgrind_names.c \
