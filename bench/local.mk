@@ -36,7 +36,7 @@ bench_bench_load_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 bench_bench_load_LDADD = $(core_libs)
 
 # Loads and views; bench/run.sh says what BENCH_DIR and the like are for.
-EXTRA_DIST += bench/run.sh bench/pprof.sh bench/merge.sh bench/measure.sh \
+EXTRA_DIST += bench/run.sh bench/pprof.sh bench/merge.sh bench/parquet.sh bench/measure.sh \
 	bench/make-source.awk
 bench: all
 	bash $(srcdir)/bench/run.sh bench
@@ -50,6 +50,11 @@ bench: all
 bench-merge: all
 	CPPROF=./cpprof bash $(srcdir)/bench/merge.sh bench
 .PHONY: bench-merge
+
+# Tables of profiles, and DuckDB's answers; bench/parquet.sh has its options.
+bench-parquet: all
+	CPPROF=./cpprof bash $(srcdir)/bench/parquet.sh bench
+.PHONY: bench-parquet
 
 # What the collector and its peers cost: `make bench-collector`, or with
 # ROUNDS=20, or with SHORT=--short.

@@ -16,6 +16,7 @@
 #include "src/shell/command/command.h"
 #include "src/shell/help/help_text.h"
 #include "src/shell/line/options.h"
+#include "src/shell/session/path_tables.h"
 #include "src/shell/terminal/terminal.h"
 
 /* Warnings of inputs are shown up to this number. */
@@ -29,6 +30,8 @@ struct merge_options {
 	const char *format;	/* of exporter_names; NULL: by the output's
 				 * name */
 	bool is_merged;		/* -f merged */
+	bool are_tables;	/* -f parquet: output is a directory */
+	size_t most_names;	/* then: of a path */
 	const char *symfs;
 	bool is_lenient, has_thread_frames;
 	bool wants_help;
@@ -87,8 +90,9 @@ merge_take_format(void *all, const char *word, struct error *error)
 	struct text_buffer known = { 0 };
 
 	options->is_merged = strcmp(word, "merged") == 0;
+	options->are_tables = strcmp(word, "parquet") == 0;
 	options->format = NULL;
-	if (options->is_merged)
+	if (options->is_merged || options->are_tables)
 		return 0;
 	for (size_t i = 0; exporter_names[i] != NULL; i++) {
 		if (strcmp(exporter_names[i], word) == 0) {
@@ -98,10 +102,25 @@ merge_take_format(void *all, const char *word, struct error *error)
 		}
 		text_add_format(&known, ", %s", exporter_names[i]);
 	}
-	error_set(error, "-f %.100s: expected one of merged%s", word,
+	error_set(error, "-f %.100s: expected one of merged, parquet%s", word,
 	          text_string(&known));
 	text_free(&known);
 	return -1;
+}
+
+static int
+merge_take_paths(void *all, const char *word, struct error *error)
+{
+	char *end;
+	unsigned long n = strtoul(word, &end, 10);
+
+	if (strcmp(word, "all") == 0)
+		n = SIZE_MAX;
+	else if (*end != '\0' || *word < '0' || *word > '9' || n == 0)
+		return error_set(error, "--paths %.40s: expected a number of "
+		                 "functions from 1 on, or all", word);
+	((struct merge_options *)all)->most_names = n;
+	return 0;
 }
 
 #define MERGE_FLAG(member) NULL, offsetof(struct merge_options, member)
@@ -115,8 +134,12 @@ static const struct option_row merge_option_rows[] = {
 	{ "-f", NULL, "FORMAT",
 	  "the format to write: merged, or one that export knows, such as "
 	  "pprof, which keeps only the sum. The default is merged, and pprof if "
-	  "OUT ends in .pb.gz or .pprof",
+	  "OUT ends in .pb.gz or .pprof. parquet: tables for SQL, added to the "
+	  "directory OUT",
 	  merge_take_format, 0 },
+	{ NULL, "--paths", "N",
+	  "of parquet: paths of up to N functions (8), or all",
+	  merge_take_paths, 0 },
 	{ NULL, "--by", "KEY",
 	  "keeps the counts by host, process, thread or id, or by the values of "
 	  "a label of that key. A merged profile has them only if it was made "
@@ -152,7 +175,8 @@ static int
 parse_words(struct merge_options *options, char *const *words,
             const char **inputs, struct error *error)
 {
-	*options = (struct merge_options){ .inputs = inputs };
+	*options = (struct merge_options){ .inputs = inputs,
+		.most_names = PATH_TABLES_NAMES };
 	while (*words != NULL) {
 		if (options_take(merge_option_rows, "merge", options, &words,
 		                 error) != 0)
@@ -174,7 +198,8 @@ parse_words(struct merge_options *options, char *const *words,
 		return error_set(error, "merge needs a profile to read");
 	if (options->id != NULL && options->n_inputs != 1)
 		return set_too_many(options, options->n_inputs, error);
-	if (!options->is_merged && options->format == NULL)
+	if (!options->is_merged && !options->are_tables &&
+	    options->format == NULL)
 		options->format = merging_exporter_of(options->output);
 	return 0;
 }
@@ -184,7 +209,8 @@ parse_words(struct merge_options *options, char *const *words,
 struct merge_state {
 	const struct merge_options *options;
 	struct run_list inputs;
-	struct merging *merging;
+	struct merging *merging;	/* or */
+	struct path_tables *tables;
 	uint64_t n_warnings;
 	struct merging_lack lack;
 };
@@ -229,15 +255,55 @@ merge_write_file(struct merge_state *run, struct error *error)
 	       -1 : 0;
 }
 
+/* Starts the sum, or the tables. */
 static int
-merge_inputs(struct merge_state *run, const struct read_options *read,
-             struct error *error)
+merge_begin(struct merge_state *run, const struct session *session,
+            const struct read_options *read, struct error *error)
+{
+	const struct merge_options *options = run->options;
+	const struct path_tables_request request = {
+		.directory = options->output, .key = options->key,
+		.most_names = options->most_names,
+		.rule = session->settings.naming,
+		.hidden = session_hidden_frames(session),
+		.read = read,
+	};
+
+	if (!options->are_tables)
+		run->merging = merging_new(read, options->key, error);
+	else if (strcmp(options->output, "-") == 0)
+		error_set(error, "-f parquet writes a directory, which -o "
+		          "names");
+	else if (read_only_check(options->output, error) == 0)
+		run->tables = path_tables_new(&request, error);
+	return error->is_set ? -1 : 0;
+}
+
+/* What is wrong with the sum's key, and the file. */
+static int
+merge_end(struct merge_state *run, struct error *error)
+{
+	struct error note = { 0 };
+
+	if (run->tables != NULL)
+		return path_tables_end(run->tables, error);
+	/* Says what is not known by the key; refuses where nothing is. */
+	if (merging_check_key(run->merging, merging_without_key(run->merging),
+	                      &note, error) != 0)
+		return -1;
+	if (note.is_set)
+		message_note("%s", note.text);
+	return merge_write_file(run, error);
+}
+
+static int
+merge_inputs(struct merge_state *run, const struct session *session,
+             const struct read_options *read, struct error *error)
 {
 	const struct merge_options *options = run->options;
 	struct progress_line line;
 	const struct progress *progress;
 	int result;
-	struct error note;
 
 	for (size_t i = 0; i < options->n_inputs; i++)
 		if (run_list_add_members(&run->inputs, options->inputs[i],
@@ -251,8 +317,7 @@ merge_inputs(struct merge_state *run, const struct read_options *read,
 		             "standard output" : options->output);
 	if (options->id != NULL && run->inputs.n != 1)
 		return set_too_many(options, run->inputs.n, error);
-	run->merging = merging_new(read, options->key, error);
-	if (run->merging == NULL)
+	if (merge_begin(run, session, read, error) != 0)
 		return -1;
 	progress = progress_line_start(&line, "merging");
 	result = 0;
@@ -263,7 +328,10 @@ merge_inputs(struct merge_state *run, const struct read_options *read,
 		result = progress_step(progress, i, run->inputs.n, error);
 		if (result != 0)
 			break;
-		switch (merging_add(run->merging, run->inputs.paths[i],
+		switch (run->tables != NULL ?
+		        path_tables_add(run->tables, run->inputs.paths[i],
+		                        options->id, merge_warn, run, &why) :
+		        merging_add(run->merging, run->inputs.paths[i],
 		                    options->id, merge_warn, run, &why)) {
 		case MERGED_ADDED:
 			break;
@@ -288,14 +356,7 @@ merge_inputs(struct merge_state *run, const struct read_options *read,
 	if (run->lack.n_skipped == run->inputs.n)
 		return error_set(error, "nothing to write: no input could be "
 		                 "merged");
-	/* Says what is not known by the key; refuses where nothing is. */
-	note = (struct error){ 0 };
-	if (merging_check_key(run->merging, merging_without_key(run->merging),
-	                      &note, error) != 0)
-		return -1;
-	if (note.is_set)
-		message_note("%s", note.text);
-	if (merge_write_file(run, error) != 0)
+	if (merge_end(run, error) != 0)
 		return -1;
 	return merging_check_whole(&run->lack, run->inputs.n, options->output,
 	                           error);
@@ -325,8 +386,9 @@ merge_with(struct session *session, const struct merge_options *options,
 		return -1;
 	if (session->is_lone_command)
 		interrupt_catch();
-	result = merge_inputs(&run, &read, error);
+	result = merge_inputs(&run, session, &read, error);
 	merging_free(run.merging);
+	path_tables_free(run.tables);
 	run_list_free(&run.inputs);
 	module_cache_free(read.modules);
 	return result;
@@ -375,6 +437,7 @@ merge_complete(struct completion *completion, const struct word *words,
 		                   &rest);
 	if (row != NULL && row->take == merge_take_format && *rest == '\0') {
 		completion_offer(completion, "merged", strlen("merged"));
+		completion_offer(completion, "parquet", strlen("parquet"));
 		for (size_t i = 0; exporter_names[i] != NULL; i++)
 			completion_offer(completion, exporter_names[i],
 			                 strlen(exporter_names[i]));

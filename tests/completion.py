@@ -173,7 +173,7 @@ def check_shell(name, shell):
     check("completes the options of merge", "cpprof merge --",
           beginning(options("merge"), "--"))
     check("completes formats of merge", "cpprof merge -o x -f ",
-          EXPORTS | {"merged"})
+          EXPORTS | {"merged", "parquet"})
     check("completes the options of mcp", "cpprof mcp -", options("mcp"))
     check("completes all commands between quotes", "cpprof -e '", COMMANDS,
           {"!"})

@@ -36,7 +36,7 @@ failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
 
 # The longest first, so that no processor is idle at the end.
 script_tests = \
-	tests/fleet-noise.py tests/keep.py tests/round-trips.py tests/hostile.py \
+	tests/fleet-noise.py tests/keep.py tests/parquet.py tests/round-trips.py tests/hostile.py \
 	tests/export.py tests/merge.py tests/merged-sums.py tests/members.py \
 	tests/assert.py tests/attach.py tests/descendants.py \
 	tests/grouped-calls.py tests/merged-hostile.py tests/diff.py tests/mcp.py \

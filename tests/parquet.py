@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""parquet.py -- merge -f parquet: DuckDB gives what cpprof gives, row for row.
+
+DuckDB is that of npm: @duckdb/node-api in NODE_PATH.  Without it only what needs
+no engine is tested.  Speaks TAP.
+"""
+import glob
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import tempfile
+
+import cpprof
+import pprof_writer
+from claims import Claims
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+claims = Claims()
+PROFILES = 1000
+ROUTES = ["/", "/cart", "/search?q=1", "/%41 b"]
+
+# Reads queries, a JSON list, and answers with a list of lists of rows.
+ENGINE = """
+import duckdb from '@duckdb/node-api';
+import fs from 'fs';
+const instance = await duckdb.DuckDBInstance.create(':memory:');
+const connection = await instance.connect();
+const answers = [];
+for (const query of JSON.parse(fs.readFileSync(0, 'utf8'))) {
+    const reader = await connection.runAndReadAll(query);
+    answers.push(reader.getRowsJson());
+}
+console.log(JSON.stringify(answers));
+"""
+
+# What doc/tables.md tells users to begin with.
+VIEWS = """
+create view hit as select * from read_parquet('{0}/hit/**/*.parquet');
+create view stack as select distinct * from '{0}/stack/*.parquet';
+create view stack_path as select distinct * from '{0}/stack_path/*.parquet';
+create view path as select distinct * from '{0}/path/*.parquet';
+create view label as select distinct * from '{0}/label/*.parquet';
+"""
+
+
+def engine(folder, tables, queries):
+    """The rows of each query, as lists."""
+    script = os.path.join(folder, "engine.mjs")
+    if not os.path.exists(script):
+        os.symlink(os.environ["NODE_PATH"],
+                   os.path.join(folder, "node_modules"))
+        with open(script, "w", encoding="ascii") as file:
+            file.write(ENGINE)
+    views = [line for line in VIEWS.format(tables).splitlines() if line]
+    done = subprocess.run(["node", script], text=True, capture_output=True,
+                          input=json.dumps(views + queries), timeout=300,
+                          check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)[len(views):]
+
+
+def has_engine():
+    return shutil.which("node") and os.path.isdir(os.path.join(
+        os.environ.get("NODE_PATH", ""), "@duckdb", "node-api"))
+
+
+def make_profiles(folder):
+    """Profiles of recursive stacks with labels and two resources."""
+    draw = random.Random(5)
+    names = {i + 1: name for i, name in enumerate(
+        ["main", "parse", "eval", "call", "malloc", "std::map<int, char>::at",
+         "f\u00e4n", "free"])}
+    pool = [[1] + [draw.randrange(2, 9) for _ in range(draw.randrange(0, 9))]
+            for _ in range(150)]
+    paths = []
+    for i in range(PROFILES):
+        samples = [([*reversed(draw.choice(pool))],
+                    (draw.randrange(1, 9), draw.randrange(0, 4)),
+                    [("route", draw.choice(ROUTES), None)]
+                    if draw.random() < 0.8 else [])
+                   for _ in range(draw.randrange(5, 20))]
+        paths.append(os.path.join(folder, f"profile-{i}.pb.gz"))
+        pprof_writer.write(paths[-1], samples, names,
+                           types=(("cpu", "nanoseconds"),
+                                  ("alloc", "bytes")))
+    return paths
+
+
+def sum_of(path_rows):
+    return sorted((tuple(row["path"]), row["hits"]) for row in path_rows)
+
+
+def rows_of(answer):
+    """Rows of names and a number, as sum_of has them."""
+    return sorted((tuple(names if isinstance(names, list) else [names]),
+                   int(hits)) for names, hits in answer)
+
+
+# The value of each of some paths.  {0}: which paths; {1}: which hits.
+VALUES = """
+with h as (select stack, sum("count") as n from hit
+           where resource = 'cpu' and {1} group by stack),
+     p as (select * from path where {0})
+select p.names, sum(h.n) from p join stack_path using (path)
+join h using (stack) group by p.path, p.names"""
+BODIES = """
+with h as (select stack, sum("count") as n from hit
+           where resource = 'cpu' and {0} group by stack)
+select leaf, sum(n) from h join stack using (stack) group by leaf"""
+OF_ROUTE = ("labels in (select labels from label where \"key\" = 'route' and "
+            "\"value\" = '{}')")
+WITH_PATH = ("stack in (select stack from stack_path where path in (select "
+             "path from path where names = {}))")
+
+
+def questions():
+    """Of each: what it is about, commands of cpprof, a query."""
+    yield "functions", ["functions"], VALUES.format("len(names) = 1", "true")
+    yield "body", ["body"], BODIES.format("true")
+    for root in ("main", "parse", "eval", "malloc"):
+        yield (f"down {root}", [f"down {root}"],
+               VALUES.format(f"names[1] = '{root}'", "true"))
+    for root in ("call", "free", "f\u00e4n"):
+        yield (f"up {root}", [f"up {root}"],
+               VALUES.format(f"names[-1] = '{root}'", "true"))
+    for path in (["main", "parse"], ["parse", "eval", "parse"],
+                 ["eval", "eval"], ["call", "malloc", "free"]):
+        words = " ".join(path)
+        yield (f"path {words}", [f"path ({words})"],
+               VALUES.format(f"names = {path}", "true"))
+    for route in ROUTES[1:]:
+        narrow = f"narrow label route={route}"
+        yield (f"functions of {route}", [narrow, "functions"],
+               VALUES.format("len(names) = 1", OF_ROUTE.format(route)))
+    yield ("down main of /cart", ["narrow label route=/cart", "down main"],
+           VALUES.format("names[1] = 'main'", OF_ROUTE.format("/cart")))
+    yield ("functions after narrow parse eval",
+           ["narrow parse eval", "functions"],
+           VALUES.format("len(names) = 1",
+                         WITH_PATH.format(["parse", "eval"])))
+    yield ("body after drop malloc", ["drop malloc", "body"],
+           BODIES.format("not " + WITH_PATH.format(["malloc"])))
+    yield ("body of /search after narrow call",
+           ["narrow label route=/search?q=1", "narrow call", "body"],
+           BODIES.format(OF_ROUTE.format("/search?q=1") + " and " +
+                         WITH_PATH.format(["call"])))
+
+
+def check_answers(folder, paths, tables):
+    asked = list(questions())
+    answers = engine(folder, tables, [query for _, _, query in asked])
+    settings = ["resource cpu", "threshold 0", "depth off"]
+    lines = [line for _, commands, _ in asked for line in
+             (*commands, *(["reset"] if len(commands) > 1 else []))]
+    documents = [json.loads(line) for line in cpprof.run(
+        "-q", "-F", "json", *(word for line in settings + lines
+                              for word in ("-e", line)), *paths,
+        timeout=300).stdout.splitlines()]
+    views = [document for document in documents
+             if document.get("rows") and "path" in document["rows"][0]]
+    claims.check("cpprof answers each question once", len(views) == len(asked),
+                 [document.get("schema") for document in documents])
+    for (about, _, _), view, answer in zip(asked, views, answers):
+        ours = [row for row in sum_of(view["rows"]) if row[1] > 0]
+        claims.check(f"{about}: {len(ours)} rows are the same",
+                     ours and ours == rows_of(answer),
+                     (ours[:5], rows_of(answer)[:5]))
+
+
+def check_resources(folder, paths, tables):
+    answer, routes, members = engine(folder, tables, [
+        'select resource, sum("count" * "interval") from hit group by all '
+        'order by 1',
+        'select "value", sum("count") from hit join label using (labels) '
+        "where resource = 'cpu' and \"key\" = 'route' group by all",
+        f"select count(*), count(distinct member) from '{tables}/member/*.parquet'"])
+    labels = cpprof.table(paths, "resource cpu", "labels route", timeout=300)
+    claims.check("each route has its hits",
+                 sorted((row["value"], row["hits"]) for row in labels["rows"]
+                        if row["value"] != "[none]") ==
+                 sorted((value, int(hits)) for value, hits in routes), routes)
+    claims.check("both resources are there", [row[0] for row in answer] ==
+                 ["alloc", "cpu"], answer)
+    claims.check("each profile is a member", [int(n) for n in members[0]] ==
+                 [PROFILES] * 2, members)
+
+
+def check_appending(folder, paths, tables):
+    """Two merges into one directory, one of them by partition, are one."""
+    more = os.path.join(folder, "more")
+    half = PROFILES // 2
+    cpprof.run("merge", "-f", "parquet", "--paths", "all", "-o", more,
+               *paths[:half], timeout=300)
+    before = {path: os.stat(path).st_mtime_ns for path in
+              glob.glob(more + "/**/*.parquet", recursive=True)}
+    cpprof.run("merge", "-f", "parquet", "--paths", "all", "-o", more,
+               *paths[half:], timeout=300)
+    claims.check("a second merge rewrites no file", before and all(
+        os.stat(path).st_mtime_ns == time for path, time in before.items()))
+    cpprof.run("merge", "-f", "parquet", "--paths", "all", "-o", more,
+               *paths[half:], timeout=300)
+    query = VALUES.format("true", "true")
+    claims.check("two merges are the same as one, also if one is repeated",
+                 rows_of(engine(folder, more, [query])[0]) ==
+                 rows_of(engine(folder, tables, [query])[0]))
+    parts = os.path.join(folder, "parts")
+    cpprof.run("merge", "-f", "parquet", "--by", "route", "-o", parts,
+               *paths, timeout=300)
+    answer = engine(folder, parts, [
+        'select route, sum("count") from read_parquet('
+        f"'{parts}/hit/*/*.parquet', hive_partitioning = true) "
+        "where resource = 'cpu' group by all"])[0]
+    labels = cpprof.table(paths, "resource cpu", "labels route", timeout=300)
+    claims.check("partitions are the values of the key",
+                 {value: int(hits) for value, hits in answer} ==
+                 {None if row["value"] == "[none]" else row["value"]:
+                  row["hits"] for row in labels["rows"]}, answer)
+
+
+def check_times(folder):
+    """Hits of slices of time."""
+    file = os.path.join(HERE, "data", "perf", "rec.script")
+    tables = os.path.join(folder, "times")
+    cpprof.run("merge", "-f", "parquet", "-o", tables, file)
+    table = cpprof.table(file, "resource cpu-clock:u", "timeline")
+    answer = engine(folder, tables, [
+        'select time_ns - (select min(time_ns) from hit), sum("count") '
+        "from hit where resource = 'cpu-clock:u' group by all order by 1"])[0]
+    ours = [(row["begin_ns"], row["hits"]) for row in table["rows"]
+            if row["hits"] > 0]
+    claims.check(f"{len(ours)} slices of time have their hits",
+                 len(ours) > 5 and [(begin - ours[0][0], hits)
+                                    for begin, hits in ours] ==
+                 [(int(begin) - int(answer[0][0]), int(hits))
+                  for begin, hits in answer],
+                 (ours, answer))
+
+
+def check_large_values(folder):
+    """Numbers that no dictionary holds, long runs, and names that are no
+    UTF-8."""
+    draw = random.Random(9)
+    path = os.path.join(folder, "large.folded")
+    # 300,000 rows are more than a row group has.
+    stacks = {f"main;f{i % 1000};g{i // 1000}":
+              draw.randrange(1, 1 << 40) if i % 3 else 7
+              for i in range(300000)}
+    with open(path, "wb") as file:
+        file.writelines(f"{stack} {hits}\n".encode()
+                        for stack, hits in stacks.items())
+        file.write(b"main;\xff\xc3 5\n")
+    tables = os.path.join(folder, "large")
+    cpprof.run("merge", "-f", "parquet", "--paths", "2", "-o", tables, path)
+    bodies, names, groups = engine(folder, tables, [
+        'select array_to_string(names, \';\'), "count" from hit join stack '
+        "using (stack)", "select leaf from stack where leaf[1] not in "
+        "('f', 'g', 'm')", "select count(distinct row_group_id) from "
+        f"parquet_metadata('{tables}/hit/*.parquet')"])
+    got = {stack: int(hits) for stack, hits in bodies}
+    claims.check("300,000 different numbers are all there",
+                 sum(got.get(stack) == hits for stack, hits in stacks.items())
+                 == len(stacks), len(got))
+    claims.check("a name that is no UTF-8 is made so",
+                 [row[0] for row in names] == ["\ufffd\ufffd"], names)
+    claims.check("in several row groups", int(groups[0][0]) == 2, groups)
+
+
+# ---- without an engine ----
+
+def check_files(folder):
+    """The files' frame, bounded memory, and refusals."""
+    file = os.path.join(folder, "deep.folded")
+    with open(file, "w", encoding="ascii") as out:
+        out.write(";".join(["r"] * 100000) + " 3\n")
+        out.write(";".join(f"f{i}" for i in range(20000)) + " 4\n")
+    tables = os.path.join(folder, "deep")
+    cpprof.run("merge", "-f", "parquet", "-o", tables, file, timeout=60)
+    found = glob.glob(tables + "/**/*.parquet", recursive=True)
+    whole = True
+    for path in found:
+        with open(path, "rb") as data:
+            content = data.read()
+        length = int.from_bytes(content[-8:-4], "little")
+        whole &= content[:4] == content[-4:] == b"PAR1" and \
+            length <= len(content) - 12
+    claims.check("recursion of 100,000 frames and chains of 20,000 make whole "
+                 "files", len(found) == 6 and whole, found)
+    done = cpprof.run("-q", "--read-only", "-e",
+                      f"merge -f parquet -o {folder}/none {file}", status=1)
+    claims.check("--read-only refuses them", "not with --read-only" in
+                 done.stderr and not os.path.exists(folder + "/none"),
+                 done.stderr)
+    done = cpprof.run("merge", "-f", "parquet", "-o", "-", file, status=1)
+    claims.check("standard output is no directory", "directory" in done.stderr)
+    done = cpprof.run("merge", "-f", "parquet", "-o", tables + "2", file,
+                      "/nowhere", status=1)
+    claims.check("what cannot be read is named, and the rest is written",
+                 "/nowhere" in done.stderr and glob.glob(tables + "2/hit/*"),
+                 done.stderr)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    claims.check("memory is bounded", before < 1 << 20, before)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        claims.attempt("files end", check_files, folder)
+    if not has_engine():
+        claims.skip("DuckDB's answers", "no @duckdb/node-api in NODE_PATH")
+        claims.end()
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        paths = make_profiles(folder)
+        tables = os.path.join(folder, "tables")
+        cpprof.run("merge", "-f", "parquet", "--paths", "all", "-o", tables,
+                   *paths, timeout=300)
+        for check in (check_answers, check_resources, check_appending):
+            claims.attempt(f"{check.__name__} ends", check, folder, paths,
+                           tables)
+        for check in (check_times, check_large_values):
+            claims.attempt(f"{check.__name__} ends", check, folder)
+    claims.end()
+
+
+main()
