@@ -52,7 +52,7 @@ each_command_is_described(void **state)
 		assert_int_not_equal(
 		    command->summary[strlen(command->summary) - 1], '.');
 		assert_non_null(command->description);
-		assert_in_range(strlen(command->description), 20, 3000);
+		assert_in_range(strlen(command->description), 20, 3200);
 		assert_non_null(command->example);
 		assert_int_equal(strncmp(command->example, command->name,
 		                         strlen(command->name)), 0);
