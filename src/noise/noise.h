@@ -457,8 +457,11 @@ int outliers_find(struct outlier_count *counts, size_t n, double *spread,
  * The shorter ones are not known one by one, but how many there are is.  Of a
  * call, the part after its first sample, its tail, is distributed evenly between
  * 0 and its length, with a density of 1 / interval for each call.  So the
- * density of tails near 0, times the interval, is the number of calls that are
- * shorter.
+ * density of tails at a length, times the interval, is the number of calls that
+ * are longer than that, but shorter than the interval.
+ *
+ * Samples hardly see calls of microseconds, however many there are.  So calls
+ * that are shorter than call_lengths_least count as if there were none.
  */
 
 /* Calls of about one length, [least, end). */
@@ -480,6 +483,9 @@ struct call_estimate {
 	double value, error;
 	double low, high;
 };
+
+/* The shortest length that counts: an 80th of the interval. */
+double call_lengths_least(const struct call_lengths *calls);
 
 /*
  * The calls that are at least as long as the interval; the shorter ones; all.

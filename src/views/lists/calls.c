@@ -181,14 +181,18 @@ calls_describe(const struct observed_calls *calls,
 	const struct call_totals *totals = &known->totals;
 	const char *interval = calls_time(table, known->lengths.interval,
 	                                  error);
+	const char *least = calls_time(table, call_lengths_least(
+	    &known->lengths), error);
 
-	if (interval == NULL ||
+	if (interval == NULL || least == NULL ||
 	    table_add_header(table, error, "Lengths of calls of %s",
 	        calls->function) != 0 ||
 	    table_add_header(table, error, "about %.0f calls +- %.0f: %.0f "
 	        "seen of %s or longer, about %.0f shorter",
 	        totals->all.value, totals->all.error * 1.96,
-	        totals->longer.value, interval, totals->shorter.value) != 0)
+	        totals->longer.value, interval, totals->shorter.value) != 0 ||
+	    table_add_footer(table, error, "not counted: calls shorter than "
+	        "%s, which samples hardly see", least) != 0)
 		return -1;
 	for (int i = 0; i < N_UNFINISHED; i++)
 		if (calls->unfinished[i] > 0 && table_add_footer(table, error,
@@ -249,7 +253,8 @@ calls_add_histogram(const struct observed_calls *calls,
 		largest = fmax(largest, n[rows]);
 		rows++;
 	}
-	if (calls_add_row(table, 0, interval, known->totals.shorter.value,
+	if (calls_add_row(table, call_lengths_least(&known->lengths), interval,
+	        known->totals.shorter.value,
 	        all > 0 ? known->totals.shorter.value / all : 0, largest,
 	        error) != 0)
 		return -1;
