@@ -322,6 +322,55 @@ def growth(_):
     assert "growth" not in by_kind(explain(leaking, "resource alloc-bytes"))
 
 
+def slow_calls(_):
+    """A recording of tests/programs/calls planted: some calls wait."""
+    path = os.path.join(SAMPLES, "../tests/data/calls/planted.cpprofdata.gz")
+
+
+    def explained(*lines):
+        return cpprof.documents([path], *lines, "explain")[-1]
+
+    table = explained()
+    (row,) = (row for row in table["rows"] if row["kind"] == "tail")
+    (function,) = row["path"]
+    assert [table["next"][n] for n in "12"] == [
+        "base calls below p90", "narrow calls above p90"], table
+    # Its hits, and the shares, are what the proposed command leaves.
+    slow, others = (
+        [(each["path"][0], each["hits"]) for each in cpprof.documents(
+            [path], step, "threshold 0", "functions")[-1]["rows"]]
+        for step in ("narrow calls above p90", "narrow calls below p90"))
+    assert row["hits"] == dict(slow)[function], (row, slow)
+    shares = [round(100 * dict(side).get(function, 0) / side[0][1])
+              for side in (slow, others)]
+    assert f"{shares[0]}% is here, of the others' {shares[1]}%" in \
+        row["text"], (row, shares)
+    assert shares[0] > shares[1] and row["error"] > 0, row
+    # Not where steps left a part, and of no other resource.
+    assert "tail" not in by_kind(explained("narrow calls above p90"))
+    assert "tail" not in by_kind(explained("drop nanosleep"))
+
+
+def waits(_):
+    """A recording of tests/data/locks/server.c: get waits for put."""
+    path = os.path.join(SAMPLES, "../tests/data/locks/server.cpprofdata.gz")
+    first = json.loads(run(path, "format json", "waits").splitlines()[-1])
+    (pair, *_), total = first["rows"], first["denominator"]
+    for resource in "blame", "lock-waits", "lock-pairs":
+        table = explain(path, f"resource {resource}")
+        row = table["rows"][0]
+        assert row["kind"] == "waits" and row["error"] == 0, row
+        assert row["path"] == [pair["by"][-2]] and \
+            row["hits"] == pair["hits"], (row, pair)
+        assert row["text"] == (
+            f"Waits: {100 * pair['hits'] / total:.0f}% of all waiting is "
+            f"that of {pair['path'][-2]} for {pair['by'][-2]}"), row
+        assert table["next"]["1"] == "waits", table
+    # Pairs that steps left out do not count.
+    row = explain(path, "drop put")["rows"][0]
+    assert row["kind"] == "waits" and row["path"] != ["put"], row
+
+
 def few(folder):
     found, table = planted(folder, {"main;a": 9, "main;b": 3},
                            header=SAMPLED)
@@ -689,6 +738,8 @@ def main():
                 "serial parts": serial_parts,
                 "serial parts at random": serial_parts_at_random,
                 "memory in use that grows": growth,
+                "slow calls": slow_calls,
+                "who waits for whom": waits,
                 "hits of unknown origin have no error": unknown,
                 "samples of many hits widen the error": clusters,
                 "samples that steps left": refined_clusters,

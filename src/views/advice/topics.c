@@ -14,7 +14,15 @@
  *		had at half of the run; if the level rose in both halves of that
  *		time, by LEAST_RISE of it.
  *
- * Cost: some passes over the nodes; for growth, the entries of the timeline.
+ * tail		A function's share of what the slowest observed calls used minus
+ *		its share of what the others used.  The slowest are one in 1,000,
+ *		100 or 10, as soon as they are LEAST_SLOW.  Only if nothing was
+ *		refined.
+ * waits	The two functions of which one has waited longest for the other;
+ *		of both the callers of what waits and of what ends waits.
+ *
+ * Cost: some passes over the nodes; for growth, the entries of the timeline; for
+ * waits, those of pairs, sorted.
  */
 #include "src/views/advice/advice.h"
 
@@ -26,11 +34,13 @@
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
 #include "src/profile/large_array.h"
+#include "src/profile/sections.h"
+#include "src/views/lists/lists.h"
 
 static const double NEARLY = 0.9, SURE = 3, LEAST_RISE = 0.25,
     LEAST_SHARE = 0.01;
 
-enum { FEW_SLICES = 8 };
+enum { FEW_SLICES = 8, LEAST_SLOW = 20 };
 
 /* What a topic has to work with. */
 struct topic_input {
@@ -432,6 +442,336 @@ topic_growth(const struct topic_input *input, uint32_t beside,
 	return status;
 }
 
+/* ---- slow calls ---- */
+
+/* The tail of a function's calls. */
+struct topic_tail {
+	const struct observed_calls *calls;
+	const char *percentile;		/* where it begins: "p99", */
+	const char *share;		/* "1%" of all, */
+	double ns;
+	uint64_t bound_ns;		/* and of the classes */
+};
+
+/* Of one function; false: there is none, or *error is set. */
+static bool
+topic_tail_of(struct topic_tail *tail, const struct observed_calls *calls,
+              struct error *error)
+{
+	static const struct {
+		const char *percentile, *share;
+		double p;
+	} parts[] = { { "p99.9", "0.1%", 0.999 }, { "p99", "1%", 0.99 },
+		{ "p90", "10%", 0.9 } };
+	struct known_calls known;
+	bool is_found = false;
+
+	if (known_calls_make(&known, calls, error) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts && !is_found; i++) {
+		const double ns = call_lengths_quantile(&known.lengths,
+		    &known.totals, parts[i].p).value;
+
+		*tail = (struct topic_tail){ calls, parts[i].percentile,
+			parts[i].share, ns,
+			observed_calls_class_bound((uint64_t)ns) };
+		is_found = (double)tail->bound_ns >= known.lengths.interval &&
+		    call_lengths_above(&known.lengths,
+		        (double)tail->bound_ns).value >= LEAST_SLOW;
+	}
+	known_calls_free(&known);
+	return is_found;
+}
+
+/* is_slow[n_sections + 1], and is_other. */
+static int
+topic_tail_select(const struct topic_tail *tail, const struct profile *profile,
+                  bool *is_slow, bool *is_other, struct error *error)
+{
+	struct text_buffer key = { 0 };
+	struct section_selector selector = { .kind = SECTION_LABEL };
+
+	text_add_string(&key, CALL_KEY);
+	text_add_string(&key, tail->calls->function);
+	if (key.failed) {
+		text_free(&key);
+		return error_out_of_memory(error);
+	}
+	selector.key = text_string(&key);
+	selector.bound = (struct label_bound){ BOUND_AT_LEAST, true,
+		(double)(tail->bound_ns / 1000 * 1000) };
+	sections_select(profile, &selector, is_slow);
+	selector.bound.kind = BOUND_BELOW;
+	sections_select(profile, &selector, is_other);
+	text_free(&key);
+	return 0;
+}
+
+/*
+ * A copy of the profile's stacks with two resources: what slow calls have of a
+ * resource, and what the others have.  Its nodes are the profile's.
+ */
+struct topic_tail_stacks {
+	struct sample_tree tree;
+	uint64_t *hits[2], *samples[2];
+};
+
+static void
+topic_tail_free(struct topic_tail_stacks *stacks)
+{
+	for (int side = 0; side < 2; side++) {
+		free(stacks->hits[side]);
+		free(stacks->samples[side]);
+	}
+}
+
+static int
+topic_tail_divide(struct topic_tail_stacks *stacks,
+                  const struct topic_tail *tail, const struct profile *profile,
+                  uint32_t resource, struct error *error)
+{
+	const struct sample_tree *from = profile->tree;
+	const uint32_t n = profile->n_sections;
+	bool *is_in = memory_array(2 * ((size_t)n + 1), sizeof *is_in, error);
+
+	*stacks = (struct topic_tail_stacks){ .tree = *from };
+	for (int side = 0; side < 2; side++) {
+		stacks->hits[side] = memory_array(from->n_rows,
+		    sizeof *stacks->hits[side], error);
+		stacks->samples[side] = memory_array(from->n_rows,
+		    sizeof *stacks->samples[side], error);
+	}
+	stacks->tree.n_resources = 2;
+	stacks->tree.hits = stacks->hits;
+	stacks->tree.samples = stacks->samples;
+	stacks->tree.returns = NULL;
+	stacks->tree.timeline = NULL;
+	if (!error->is_set)
+		topic_tail_select(tail, profile, is_in, is_in + n + 1, error);
+	for (uint32_t i = 0; !error->is_set && i < n; i++)
+		for (int side = 0; side < 2; side++)
+			for (uint32_t node = profile->sections[i].begin;
+			     is_in[side * (n + 1) + i] &&
+			     node < profile->sections[i].end; node++) {
+				const uint32_t row = from->row[node];
+
+				stacks->hits[side][row] = sample_tree_hits(
+				    from, resource, node);
+				stacks->samples[side][row] =
+				    sample_tree_samples(from, resource, node);
+			}
+	free(is_in);
+	return error->is_set ? -1 : 0;
+}
+
+/* [slow->n], freed with free(). */
+static struct topic_score *
+topic_score_tail(const struct topic_totals *slow,
+                 const struct topic_totals *others, struct error *error)
+{
+	struct topic_score *scores = memory_array(slow->n, sizeof *scores,
+	                                          error);
+
+	for (uint32_t i = 0; scores != NULL && i < slow->n && slow->all > 0 &&
+	     others->all > 0; i++) {
+		const double s = topic_hits(slow, i) / slow->all,
+		    o = topic_hits(others, i) / others->all;
+
+		scores[i].share = s - o;
+		scores[i].deviation = sqrt(topic_share_variance(slow, s) +
+		    topic_share_variance(others, o));
+	}
+	return scores;
+}
+
+static int
+topic_say_tail(const struct topic_input *input, const struct topic_tail *tail,
+               const struct topic_totals *slow,
+               const struct topic_totals *others, uint32_t at,
+               struct topic *topic, struct error *error)
+{
+	const double hits = topic_hits(slow, at);
+	struct text_buffer name = { 0 }, length = { 0 };
+
+	text_add_gticks(&length, (uint64_t)tail->ns, 1, "nanosecond");
+	if (input->set->profile->n_calls > 1) {
+		text_add_word(&name, tail->calls->function,
+		              strlen(tail->calls->function));
+		text_add_string(&name, " ");
+	}
+	if (name.failed || length.failed)
+		error_out_of_memory(error);
+	else {
+		topic->kind = "tail";
+		topic->function = slow->items[at].name;
+		topic->hits = slow->items[at].inclusive;
+		topic->has_deviation = true;
+		topic->deviation = sqrt(topic_variance(slow, hits)) /
+		    input->denominator;
+		topic->text = table_text(input->table, error, "Tail: %s of the "
+		    "calls of %.60s take %s or longer; of their time %.0f%% is "
+		    "here, of the others' %.0f%%", tail->share,
+		    tail->calls->function, text_string(&length),
+		    100 * hits / slow->all,
+		    100 * topic_hits(others, at) / others->all);
+		topic->commands[0] = table_text(input->table, error,
+		    "base calls %sbelow %s", text_string(&name),
+		    tail->percentile);
+		topic->commands[1] = table_text(input->table, error,
+		    "narrow calls %sabove %s", text_string(&name),
+		    tail->percentile);
+	}
+	text_free(&name);
+	text_free(&length);
+	return error->is_set ? -1 : 0;
+}
+
+/* Of the first function that has a tail. */
+static int
+topic_tail(const struct topic_input *input, uint32_t beside,
+           struct topic *topic, struct error *error)
+{
+	const struct profile *profile = input->set->profile;
+	struct sample_set set = *input->set;
+	struct topic_totals slow = { 0 }, others = { 0 };
+	struct topic_tail_stacks stacks = { .hits = { NULL } };
+	struct topic_score *scores = NULL;
+	struct sample_tree *named = NULL;
+	struct topic_tail tail;
+	bool is_own = false, is_found = false;
+	uint32_t at;
+
+	(void)beside;
+	for (uint32_t i = 0; i < profile->n_calls && !is_found &&
+	     !error->is_set; i++)
+		is_found = topic_tail_of(&tail, &profile->calls[i], error);
+	if (!is_found || set.n_steps > 0 || set.rule == NULL ||
+	    profile->tree == NULL)
+		return error->is_set ? -1 : 0;
+	/* All names are there already, since the set has them. */
+	if (topic_tail_divide(&stacks, &tail, profile, set.resource_number,
+	                      error) == 0)
+		named = profile_named_tree_of((struct profile *)profile,
+		    &stacks.tree, set.rule, &is_own, error);
+	set.tree = named;
+	if (named != NULL &&
+	    topic_totals_of(&slow, &set, named, 0, error) == 0 &&
+	    topic_totals_of(&others, &set, named, 1, error) == 0)
+		scores = topic_score_tail(&slow, &others, error);
+	at = scores == NULL ? slow.n : topic_choose(scores, &slow, &set,
+	                                            error);
+	if (at < slow.n)
+		topic_say_tail(input, &tail, &slow, &others, at, topic, error);
+	free(scores);
+	free(slow.items);
+	free(others.items);
+	if (is_own && named != NULL)
+		sample_tree_free(named);
+	topic_tail_free(&stacks);
+	return error->is_set ? -1 : 0;
+}
+
+/* ---- who waits for whom ---- */
+
+/* The callers of what waited and of what ended the wait. */
+struct topic_wait {
+	uint32_t waiter, holder;	/* names; NO_NAME: not known */
+	uint64_t hits;
+};
+
+/* The name of a node's caller, or its own if that is `end`. */
+static uint32_t
+topic_caller(const struct sample_tree *tree, uint32_t node, uint32_t end)
+{
+	const uint32_t caller = tree->parent[node];
+
+	return tree->label[caller == NO_NODE || caller == end ? node : caller];
+}
+
+static struct topic_wait
+topic_wait_at(const struct sample_tree *tree, uint32_t node, uint32_t mark,
+              uint64_t hits)
+{
+	uint32_t at = node;
+
+	while (at != NO_NODE && tree->label[at] != mark)
+		at = tree->parent[at];
+	return (struct topic_wait){
+		.hits = hits,
+		.holder = at == NO_NODE || at == node ? NO_NAME :
+		    topic_caller(tree, node, at),
+		.waiter = at == NO_NODE || tree->parent[at] == NO_NODE ?
+		    NO_NAME : topic_caller(tree, tree->parent[at], NO_NODE),
+	};
+}
+
+static int
+topic_wait_compare(const void *left, const void *right)
+{
+	const struct topic_wait *a = left, *b = right;
+
+	if (a->waiter != b->waiter)
+		return a->waiter < b->waiter ? -1 : 1;
+	return a->holder < b->holder ? -1 : a->holder > b->holder;
+}
+
+/* The most of the waits[n]; those of one pair become one. */
+static struct topic_wait
+topic_wait_most(struct topic_wait *waits, uint32_t n)
+{
+	struct topic_wait most = { NO_NAME, NO_NAME, 0 }, sum = most;
+
+	if (n > 1)
+		qsort(waits, n, sizeof *waits, topic_wait_compare);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i == 0 || topic_wait_compare(&sum, &waits[i]) != 0)
+			sum = waits[i];
+		else
+			sum.hits += waits[i].hits;
+		if (sum.hits > most.hits && sum.waiter != NO_NAME &&
+		    sum.holder != NO_NAME)
+			most = sum;
+	}
+	return most;
+}
+
+static int
+topic_waits(const struct topic_input *input, uint32_t pairs,
+            struct topic *topic, struct error *error)
+{
+	const struct sample_set *set = input->set;
+	const struct sample_tree *tree = set->tree;
+	const uint32_t mark = names_find(set->names, LOCK_PAIRS_MARK,
+	                                 strlen(LOCK_PAIRS_MARK));
+	struct topic_wait *waits = memory_array(tree->n_rows, sizeof *waits,
+	                                        error), most;
+	double all = 0;
+	uint32_t n = 0;
+
+	for (uint32_t node = 0; waits != NULL && node < tree->n_nodes; node++) {
+		const uint64_t hits = sample_tree_hits(tree, pairs, node);
+
+		all += (double)hits;
+		if (hits > 0)
+			waits[n++] = topic_wait_at(tree, node, mark, hits);
+	}
+	most = topic_wait_most(waits, n);
+	free(waits);
+	if (error->is_set || most.hits == 0 ||
+	    (double)most.hits < LEAST_SHARE * all)
+		return error->is_set ? -1 : 0;
+	topic->kind = "waits";
+	topic->function = most.holder;
+	topic->hits = most.hits;
+	topic->has_deviation = true;	/* none: all waits are measured */
+	topic->text = table_text(input->table, error, "Waits: %.0f%% of all "
+	    "waiting is that of %.60s for %.60s", 100 * (double)most.hits / all,
+	    names_text(set->names, most.waiter),
+	    names_text(set->names, most.holder));
+	topic->commands[0] = "waits";
+	return error->is_set ? -1 : 0;
+}
+
 /* ---- all ---- */
 
 /*
@@ -447,6 +787,10 @@ static const struct topic_row {
 	{ "cpu", "latency", topic_serial },
 	{ "live-bytes", NULL, topic_growth },
 	{ "live-allocs", NULL, topic_growth },
+	{ "real", NULL, topic_tail },
+	{ "blame", LOCK_PAIRS, topic_waits },
+	{ "lock-waits", LOCK_PAIRS, topic_waits },
+	{ LOCK_PAIRS, LOCK_PAIRS, topic_waits },
 };
 
 int
