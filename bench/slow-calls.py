@@ -2,13 +2,15 @@
 """slow-calls.py -- what `record --calls` says of servers whose own logs know.
 
 	python3 bench/slow-calls.py redis|nginx|postgres [ROUNDS [REQUESTS]]
+	python3 bench/slow-calls.py cost [ROUNDS [REQUESTS]]
 
 One request in 1,000 is slow for a cause that is known, one in 100 of middling
 length, the others short.  The witnesses: redis's slow log, which has the time
 of each `call`; the client's clock for nginx, less the median of all requests; and
 PostgreSQL's auto_explain.  Prints for each round the percentiles beside the
 true ones, how many calls are in another place than the truth allows, and
-whether the cause comes first in the diff of slow calls and others.
+whether the cause comes first in the diff of slow calls and others.  `cost`: the
+CPU time of redis with --calls beside that with -r real alone, by turns.
 
 CPPROF as for the tests.  postgres runs as the user POSTGRES_USER (postgres),
 who must be able to run cpprof; POSTGRES_BIN is where its programs are.
@@ -38,12 +40,15 @@ class Server:
     user = None
     slack = 0.0			# seconds by which the witness says more
 
-    def __init__(self, directory):
+    def __init__(self, directory, observes=True):
         self.directory = directory
+        self.observes = observes
         self.recording = os.path.join(directory, "recording")
         self.times = []
         self.process = subprocess.Popen(
             [CPPROF, "record", "--no-prompt", "--calls", self.function, "-o",
+             self.recording, *self.command()] if self.observes else
+            [CPPROF, "record", "--no-prompt", "-r", "real", "-o",
              self.recording, *self.command()], user=self.user,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -99,6 +104,13 @@ class Redis(Server):
     def slow(self, seconds):
         self.ask("debug", "sleep", seconds)
 
+    def cpu_seconds(self):
+        facts = dict(line.split(":") for line in
+                     self.ask("info", "cpu").decode().splitlines()
+                     if ":" in line)
+        return sum(float(facts[f"used_cpu_{kind}_main_thread"])
+                   for kind in ("sys", "user"))
+
     def end(self):
         # The second time for the first, which is a call, too.
         times = [int(entry[2]) / 1e6 for n in (-1, 1)
@@ -111,7 +123,7 @@ class Redis(Server):
 class Nginx(Server):
     """A directory with many files takes long to list."""
     function = "ngx_http_core_run_phases"
-    cause = "lstat64|stat64|fstatat64|readdir64"
+    cause = "fstatat|stat64|lstat64"
     slack = 0.001
 
     def command(self):
@@ -120,12 +132,10 @@ class Nginx(Server):
         for i in range(12000):
             with open(os.path.join(root, "slow", f"file-{i:06}"), "w"):
                 pass
-        with open(os.path.join(root, "short"), "w") as file:
-            file.write("x" * 1000)
         with open(os.path.join(root, "middling.txt"), "w") as file:
             numbers = random.Random(1)
             file.write(" ".join(str(numbers.randrange(10000))
-                                for _ in range(40000)))
+                                for _ in range(8000)))
         with open(os.path.join(self.directory, "conf"), "w") as file:
             file.write(f"""
 daemon off; master_process off; user root; pid {self.directory}/pid;
@@ -134,7 +144,10 @@ http {{
 	access_log off; autoindex on; keepalive_requests 1000000;
 	types {{ text/plain txt; }}
 	gzip on; gzip_comp_level 9; gzip_types text/plain; gzip_http_version 1.0;
-	server {{ listen 127.0.0.1:{PORT}; root {root}; }}
+	server {{
+		listen 127.0.0.1:{PORT}; root {root};
+		location = /short {{ return 200 "short"; }}
+	}}
 }}
 """)
         return ["nginx", "-c", os.path.join(self.directory, "conf")]
@@ -315,7 +328,38 @@ def one_round(kind, n, seed):
     return inside, is_first
 
 
+def cpu_used(n, seed, observes):
+    with tempfile.TemporaryDirectory(prefix="cpprof-bench-") as directory:
+        server = Redis(directory, observes)
+        server.begin()
+        before = server.cpu_seconds()
+        for i in range(n):
+            if i % 50 == seed % 50:
+                server.middling()
+            else:
+                server.short()
+        used = server.cpu_seconds() - before
+        server.end()
+    return used
+
+
+def compare_cost(rounds, n):
+    ratios = []
+    for seed in range(rounds):
+        order = (True, False) if seed % 2 else (False, True)
+        used = {observes: cpu_used(n, seed, observes) for observes in order}
+        ratios.append(used[True] / used[False])
+        print(f"round {seed + 1}: {used[False]:.3f} s with -r real, "
+              f"{used[True]:.3f} with --calls: {ratios[-1]:.4f}")
+    error = statistics.stdev(ratios) / math.sqrt(rounds)
+    print(f"--calls: {statistics.mean(ratios):.4f} +- {error:.4f} times the "
+          f"CPU time, median {statistics.median(ratios):.4f}")
+
+
 def main():
+    if sys.argv[1] == "cost":
+        compare_cost(*map(int, sys.argv[2:] or (9, 20000)))
+        return
     kind = {"redis": Redis, "nginx": Nginx, "postgres": Postgres}[sys.argv[1]]
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     n = int(sys.argv[3]) if len(sys.argv) > 3 else 20000
