@@ -599,7 +599,11 @@ enum cpprofdata_call_kind {
 					   length: from the middle of the time
 					   in which they began to their end */
 	CPPROFDATA_CALL_TAILS,		/* the same calls by the time from the
-					   first sample to their end */
+					   first sample to their end; each as
+					   often as its weight, the number of
+					   intervals that this sample stands
+					   for, or 1 if it took longer than
+					   one */
 	CPPROFDATA_CALL_UNFINISHED,	/* bin: why, enum
 					   cpprofdata_call_reason */
 	CPPROFDATA_CALL_N_KINDS
@@ -622,7 +626,8 @@ struct cpprofdata_calls {
 	uint64_t reserved;
 	uint64_t n;
 	uint64_t spread_ns;	/* sum of the lengths of the times in which
-				   they began */
+				   they began; of TAILS, of the squares of
+				   weights */
 };
 
 /*

@@ -47,14 +47,14 @@ bin_least(int bin)
 }
 
 static void
-add(struct length_count *bins, double ns)
+add(struct length_count *bins, double ns, double spread)
 {
 	int exponent, bin;
 	double mantissa = frexp(fmax(ns, 1), &exponent);
 
 	bin = (exponent - 1) * 64 + (int)((2 * mantissa - 1) * 64);
 	bins[bin].n++;
-	bins[bin].spread = interval;
+	bins[bin].spread = spread;
 }
 
 static double
@@ -113,8 +113,8 @@ simulate(struct simulation *to, double (*draw)(void))
 		while (tick < time)
 			tick += interval;
 		if (tick < end) {
-			add(to->tails, end - tick);
-			add(to->lengths, end - tick + interval / 2);
+			add(to->tails, end - tick, 1);
+			add(to->lengths, end - tick + interval / 2, interval);
 		}
 		while (tick < end)
 			tick += interval;

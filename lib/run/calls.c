@@ -38,6 +38,7 @@ struct open_call {
 	uint64_t cfa;		/* of its frame */
 	bool began_waiting;	/* when it was first seen */
 	uint64_t n_seen;	/* samples of time */
+	uint64_t weight;	/* intervals that the first one stands for */
 	uint64_t since_ns;	/* in it at least since then */
 	uint64_t boundary_ns;	/* the moment of the sample in the time that
 				   is sampled, which does not include waits for
@@ -81,14 +82,14 @@ calls_class(uint64_t ns)
 
 static void
 calls_add(struct thread *thread, unsigned function,
-    enum cpprofdata_call_kind kind, unsigned bin, uint64_t spread_ns)
+    enum cpprofdata_call_kind kind, unsigned bin, uint64_t n, uint64_t other)
 {
 	const union call_key key = { .calls = { .function = function,
 	    .kind = (uint16_t)kind, .bin = (uint16_t)bin } };
 	struct tree *tree = &thread->file->tree;
 
-	call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner, &key, 1,
-	    spread_ns);
+	call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner, &key, n,
+	    other);
 }
 
 /* Counts kept hits that are in no open call any more. */
@@ -141,13 +142,13 @@ calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
 	struct open_call *call = &thread->calls->open[function];
 	const uint64_t without_ns = call->without_ns;
 	const uint64_t interval_ns = call_functions_interval_ns();
-	uint64_t least, most, before;
+	uint64_t least, most, before, tail, weight;
 
 	call->without_ns = end_ns;
 	if (!call->has_length || end_ns < call->since_ns ||
 	    call->since_ns < without_ns) {
 		calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
-		    call->reason, 0);
+		    call->reason, 1, 0);
 		calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
 		return;
 	}
@@ -163,10 +164,12 @@ calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
 	    before > interval_ns / 2)
 		before = interval_ns / 2;
 	calls_add(thread, function, CPPROFDATA_CALL_LENGTHS,
-	    calls_bin(least + before), most - least);
-	calls_add(thread, function, CPPROFDATA_CALL_TAILS,
-	    calls_bin(end_ns > call->boundary_ns ?
-	    end_ns - call->boundary_ns : 0), most - least);
+	    calls_bin(least + before), 1, most - least);
+	tail = end_ns > call->boundary_ns ? end_ns - call->boundary_ns : 0;
+	/* Of longer ones each is seen, however late. */
+	weight = tail < interval_ns ? call->weight : 1;
+	calls_add(thread, function, CPPROFDATA_CALL_TAILS, calls_bin(tail),
+	    weight, weight * weight);
 	calls_close(thread, function, calls_class(least + before));
 }
 
@@ -178,7 +181,7 @@ calls_abandon(struct thread *thread, unsigned function)
 
 	call->without_ns = 0;
 	calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED, call->reason,
-	    0);
+	    1, 0);
 	calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
 }
 
@@ -253,7 +256,7 @@ calls_goes_on(struct thread *thread, unsigned function)
 }
 
 static void
-calls_see_function(struct thread *thread, unsigned function, bool is_observed,
+calls_see_function(struct thread *thread, unsigned function, uint64_t weight,
     uint64_t since_ns, uint64_t boundary_ns, uint64_t now_ns)
 {
 	struct thread_calls *calls = thread->calls;
@@ -269,19 +272,20 @@ calls_see_function(struct thread *thread, unsigned function, bool is_observed,
 		calls_abandon(thread, function);
 	}
 	if (call->is_open)
-		call->n_seen += is_observed;
+		call->n_seen += weight > 0;
 	if (call->is_open)
 		return;
-	if (calls->places[function] != 0 && is_observed &&
-	    unwinder->end == UNWIND_COMPLETE)
+	if (calls->places[function] != 0 && weight > 0 &&
+	    unwinder->end == UNWIND_COMPLETE) {
 		calls_open(thread, function, since_ns, boundary_ns, now_ns);
-	else if (calls->places[function] == 0 &&
-	    unwinder->end == UNWIND_COMPLETE)
+		call->weight = weight;
+	}
+	if (calls->places[function] == 0 && unwinder->end == UNWIND_COMPLETE)
 		call->without_ns = now_ns;
 }
 
 void
-calls_see(struct thread *thread, bool is_observed, uint64_t since_ns,
+calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
     uint64_t boundary_ns, uint64_t now_ns)
 {
 	unsigned f;
@@ -292,7 +296,7 @@ calls_see(struct thread *thread, bool is_observed, uint64_t since_ns,
 		return;
 	calls_find_frames(thread);
 	for (f = 0; f < process.n_call_functions; f++)
-		calls_see_function(thread, f, is_observed, since_ns,
+		calls_see_function(thread, f, weight, since_ns,
 		    boundary_ns, now_ns);
 }
 

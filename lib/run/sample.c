@@ -261,8 +261,10 @@ sample_see_calls(struct thread *thread, const struct sample_request *request,
 	    (request->columns >> column & 1) != 0 && account->pending > 0;
 	const bool waits = is_observed && request->function != NULL &&
 	    (thread->waits->columns >> column & 1) != 0;
-	uint64_t since_ns = now_ns, boundary_ns = now_ns, back_ns;
+	uint64_t since_ns = now_ns, boundary_ns = now_ns, back_ns, weight = 1;
 
+	if (is_observed && request->function == NULL)
+		weight = account->pending;
 	if (is_observed && request->function == NULL &&
 	    thread->meters->off_here_ns < now_ns)
 		since_ns = now_ns - thread->meters->off_here_ns;
@@ -274,7 +276,8 @@ sample_see_calls(struct thread *thread, const struct sample_request *request,
 		    account->meter.left && back_ns < now_ns - since_ns)
 			boundary_ns = now_ns - back_ns;
 	}
-	calls_see(thread, is_observed, since_ns, boundary_ns, now_ns);
+	calls_see(thread, is_observed ? weight : 0, since_ns, boundary_ns,
+	    now_ns);
 }
 
 /* Counts a sample whose stack is not whole, and notes what changes slowly. */

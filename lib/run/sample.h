@@ -183,12 +183,12 @@ extern const struct resource_source source_latency;
  */
 
 /*
- * A sample of the stack in the unwinder: ends and begins calls.  If
- * is_observed, it is a sample of time that begins to observe a call;
- * since_ns: the thread has had that stack since then.  Otherwise it only
- * shows that calls go on or have ended.
+ * A sample of the stack in the unwinder: ends and begins calls.  With a weight,
+ * it is a sample of time that begins to observe a call, and stands for so many
+ * intervals; since_ns: the thread has had that stack since then.  Without one it
+ * only shows that calls go on or have ended.
  */
-void calls_see(struct thread *thread, bool is_observed, uint64_t since_ns,
+void calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
     uint64_t boundary_ns, uint64_t now_ns);
 
 /* The sample is over and has taken that time. */

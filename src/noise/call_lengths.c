@@ -37,6 +37,19 @@ count_below(const struct length_count *bins, size_t n, double end)
 	return sum;
 }
 
+/* The mean weight of tails, each counted as often as its weight. */
+static double
+mean_weight(const struct length_count *bins, size_t n)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += bins[i].n;
+		squares += bins[i].n * bins[i].spread;
+	}
+	return sum > 0 ? fmax(1, squares / sum) : 1;
+}
+
 /*
  * The width of the range from `begin` on that has `wanted` of them, at most
  * `most`.
@@ -84,7 +97,9 @@ estimate_shorter(const struct call_lengths *calls)
 	const double before = count_below(calls->tails, calls->n_tails, least);
 	const double n = count_below(calls->tails, calls->n_tails, interval) -
 	    before;
-	const double wanted = fmax(LEAST_IN_RANGE, pow(n, 2.0 / 3));
+	const double weight = mean_weight(calls->tails, calls->n_tails);
+	const double wanted = weight * fmax(LEAST_IN_RANGE,
+	                                    pow(n / weight, 2.0 / 3));
 	double width, first, second, value, error;
 
 	width = find_range(calls->tails, calls->n_tails, least, wanted,
@@ -95,7 +110,8 @@ estimate_shorter(const struct call_lengths *calls)
 	    before - first;
 	value = (3 * first - second) / 2 * interval / width;
 	/* What was not seen at all may still have been there once. */
-	error = sqrt(fmax(1, 9 * first + second)) / 2 * interval / width;
+	error = sqrt(weight * fmax(1, 9 * first + second)) / 2 * interval /
+	    width;
 	return with_bounds(fmax(0, value), error);
 }
 

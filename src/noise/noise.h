@@ -460,6 +460,9 @@ int outliers_find(struct outlier_count *counts, size_t n, double *spread,
  * density of tails at a length, times the interval, is the number of calls that
  * are longer than that, but shorter than the interval.
  *
+ * A sample that comes late stands for several intervals.  The tail that follows
+ * it counts as often: that is its weight.
+ *
  * Samples hardly see calls of microseconds, however many there are.  So calls
  * that are shorter than call_lengths_least count as if there were none.
  */
@@ -468,7 +471,9 @@ int outliers_find(struct outlier_count *counts, size_t n, double *spread,
 struct length_count {
 	double least, end;
 	double n;
-	double spread;		/* mean of the distances in which they began */
+	double spread;		/* mean of the distances in which they began;
+				 * of tails, the sum of the squares of their
+				 * weights, divided by n */
 };
 
 /* Shortest first, [n] each. */

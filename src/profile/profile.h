@@ -487,7 +487,8 @@ struct sample_tree *profile_named_tree_of(struct profile *profile,
 struct length_bin {
 	uint64_t least_ns, end_ns;	/* [least_ns, end_ns) */
 	uint64_t n;
-	uint64_t spread_ns;	/* sum of the times in which they began */
+	uint64_t spread_ns;	/* sum of the times in which they began; of
+				 * tails, of the squares of their weights */
 };
 
 enum unfinished_reason {
