@@ -90,7 +90,7 @@ call_parts_compare_nodes(const void *left, const void *right)
 }
 
 static bool
-read_part(const struct cpprofdata_file *file,
+call_parts_read(const struct cpprofdata_file *file,
           const struct cpprofdata_record *record, struct call_part *part)
 {
 	const uint64_t n_functions = cpprofdata_runs_count(
@@ -148,7 +148,7 @@ call_parts_new(const struct cpprofdata_file *file, struct error *error)
 		return NULL;
 	}
 	while (cpprofdata_next(runs, file->bytes, &record))
-		calls->n += read_part(file, &record, &calls->parts[calls->n]);
+		calls->n += call_parts_read(file, &record, &calls->parts[calls->n]);
 	qsort(calls->parts, calls->n, sizeof *calls->parts,
 	      call_parts_compare);
 	for (size_t i = 0; i < calls->n; i++)
