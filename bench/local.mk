@@ -156,7 +156,7 @@ bench-names: all
 .PHONY: bench-names
 
 # What specialise predicts, and what programs then take that were changed so.
-EXTRA_DIST += bench/specialise.py bench/programs/contexts.cc
+EXTRA_DIST += bench/pgo.py bench/specialise.py bench/programs/contexts.cc
 bench-specialise: all
 	$(PYTHON3) $(srcdir)/bench/specialise.py ./cpprof $(srcdir) \
 		$${ROUNDS:-9}
