@@ -45,7 +45,8 @@ enum cpprof_shared_reason {
 					   calls that sampling needs */
 	CPPROF_SHARED_NO_PRELOAD,	/* executed with an environment that
 					   does not load the collector */
-	CPPROF_SHARED_STATIC,		/* executed; is linked statically */
+	CPPROF_SHARED_STATIC,		/* executed; is linked statically, or does
+					   without the C library */
 	CPPROF_SHARED_PRIVILEGED,	/* executed; is setuid, setgid */
 	CPPROF_SHARED_OTHER_USER,	/* executed after the process had become
 					   another user */

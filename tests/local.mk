@@ -43,7 +43,7 @@ script_tests = \
 	tests/sides.py tests/random-calls.py tests/times.py \
 	tests/refinements.py tests/pprof-samples.py tests/names.py \
 	tests/noise.py tests/random-oracle.py tests/flame.py tests/fleet.py \
-	tests/gmon.py tests/labels.py tests/many-paths.py tests/explain.py \
+	tests/gmon.py tests/go.py tests/labels.py tests/many-paths.py tests/explain.py \
 	tests/section-steps.py tests/short-names.py tests/ci.py \
 	tests/record.sh tests/test-prompt.py tests/firefox.py tests/open.py \
 	tests/columns.py tests/jit.py tests/quickstart.sh tests/threads.py \

@@ -579,6 +579,25 @@ count_time_before(void)
 		sample_count_apart(thread_self, place - 1, hits, LOADING);
 }
 
+/*
+ * Whether the program needs a library.  One that needs none was not written for
+ * the C library, although a loader has brought that with this one: Go's programs
+ * that can be loaded anywhere handle signals by system calls, and would take
+ * ours.  They are sampled from outside, as static programs are.
+ */
+static bool
+needs_library(void)
+{
+	size_t n;
+	const struct link_map *program = lookup_loaded(&n);
+	const ElfW(Dyn) *entry = program->l_ld;
+
+	for (; entry != NULL && entry->d_tag != DT_NULL; entry++)
+		if (entry->d_tag == DT_NEEDED)
+			return true;
+	return false;
+}
+
 bool
 start_process(char **environment, char **words, const char *output,
     const char **problem)
@@ -587,6 +606,9 @@ start_process(char **environment, char **words, const char *output,
 	bool ok;
 
 	errno = 0;
+	*problem = NULL;
+	if (output == NULL && !needs_library())
+		return false;
 	if (!settings_read(environment, words, output, problem))
 		return false;
 	*problem = process.output;

@@ -125,7 +125,57 @@ own_id(long call)
 	return (uint32_t)arch_system_call(call, 0, 0, 0, 0);
 }
 
-/* A program that is setuid or setgid, or by its first bytes linked statically. */
+/* Whether the program's table of dynamic entries names a library. */
+static bool
+exec_needs_library(int fd, uint64_t offset, uint64_t size)
+{
+	ElfW(Dyn) entries[16];
+	ssize_t n;
+	size_t i;
+
+	if (arch_system_call(SYS_lseek, fd, (long)offset, SEEK_SET, 0) < 0)
+		return false;
+	while (size > 0 && (n = files_read(fd, entries, size <
+	    sizeof entries ? size : sizeof entries)) > 0) {
+		for (i = 0; i < (size_t)n / sizeof *entries; i++)
+			if (entries[i].d_tag == DT_NEEDED)
+				return true;
+			else if (entries[i].d_tag == DT_NULL)
+				return false;
+		size -= (size_t)n;
+	}
+	return false;
+}
+
+/*
+ * Whether the file with these first bytes is a program without the C library:
+ * linked statically, or one that needs no library at all.
+ */
+static bool
+exec_is_static(int fd, const void *start, size_t size)
+{
+	const ElfW(Ehdr) *elf = start;
+	const ElfW(Phdr) *headers;
+	bool has_loader = false;
+	size_t i, dynamic = SIZE_MAX;
+
+	if (size < sizeof *elf ||
+	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+	    elf->e_phentsize != sizeof *headers || elf->e_phoff > size ||
+	    elf->e_phnum > (size - elf->e_phoff) / sizeof *headers ||
+	    elf->e_phoff % sizeof(uint64_t) != 0)
+		return false;
+	headers = (const void *)((const char *)start + elf->e_phoff);
+	for (i = 0; i < elf->e_phnum; i++) {
+		has_loader |= headers[i].p_type == PT_INTERP;
+		if (headers[i].p_type == PT_DYNAMIC)
+			dynamic = i;
+	}
+	return !has_loader || dynamic == SIZE_MAX || !exec_needs_library(fd,
+	    headers[dynamic].p_offset, headers[dynamic].p_filesz);
+}
+
+/* A program that is setuid or setgid, or does without the C library. */
 static enum cpprof_shared_reason
 judge_file(const char *path)
 {
@@ -135,9 +185,7 @@ judge_file(const char *path)
 	} start;
 	enum cpprof_shared_reason reason = CPPROF_SHARED_N_REASONS;
 	const int fd = files_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-	const ElfW(Phdr) *headers;
 	struct stat status;
-	size_t size = 0, i;
 	ssize_t n;
 
 	if (fd < 0)
@@ -148,21 +196,11 @@ judge_file(const char *path)
 	    ((status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
 	    status.st_gid != own_id(SYS_getgid))))
 		reason = CPPROF_SHARED_PRIVILEGED;
-	else if ((n = files_read(fd, &start, sizeof start)) > 0)
-		size = (size_t)n;
+	else if ((n = files_read(fd, &start, sizeof start)) > 0 &&
+	    exec_is_static(fd, &start, (size_t)n))
+		reason = CPPROF_SHARED_STATIC;
 	files_close(fd);
-	if (size < sizeof start.elf ||
-	    memcmp(start.elf.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    start.elf.e_phentsize != sizeof *headers ||
-	    start.elf.e_phoff > size || start.elf.e_phnum >
-	    (size - start.elf.e_phoff) / sizeof *headers ||
-	    start.elf.e_phoff % sizeof(uint64_t) != 0)
-		return reason;
-	headers = (const void *)(start.bytes + start.elf.e_phoff);
-	for (i = 0; i < start.elf.e_phnum; i++)
-		if (headers[i].p_type == PT_INTERP)
-			return reason;
-	return CPPROF_SHARED_STATIC;
+	return reason;
 }
 
 /*

@@ -5,6 +5,7 @@ libcore_a_SOURCES += \
 	src/symbols/elf/elf_stubs.c \
 	src/symbols/elf/elf_symbols.c \
 	src/symbols/elf/elf_zstd.c \
+	src/symbols/elf/go_symbols.c \
 	src/symbols/elf/kernel_symbols.c \
 	src/symbols/elf/module_file.c \
 	src/symbols/elf/symbol_table.c \

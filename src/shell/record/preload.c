@@ -2,7 +2,9 @@
 /* preload.c -- whether the collector can be preloaded, and from which path.
  *
  * The loader ignores LD_PRELOAD for programs that run with more rights than
- * their caller, and a program without an interpreter segment has no loader.
+ * their caller, and a program without an interpreter segment has no loader.  One
+ * that needs no library has one, but does without the C library: Go's programs
+ * that can be loaded anywhere start threads and handle signals by system calls.
  * Later, nothing would explain why the profile is empty, so this looks first.
  *
  * LD_PRELOAD is a list that blanks and colons separate, without any quoting.
@@ -31,6 +33,27 @@
 
 enum { MAX_INTERPRETERS = 4, HEAD_SIZE = 4096 };
 
+/*
+ * Whether the table at that segment, of a program that has a loader, names a
+ * library that the program needs.
+ */
+static bool
+preload_needs_library(int file, const Elf64_Phdr *segment)
+{
+	Elf64_Dyn entry;
+
+	for (uint64_t at = 0; at + sizeof entry <= segment->p_filesz;
+	     at += sizeof entry) {
+		if (pread(file, &entry, sizeof entry,
+		          (off_t)(segment->p_offset + at)) !=
+		    (ssize_t)sizeof entry || entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_NEEDED)
+			return true;
+	}
+	return false;
+}
+
 /* Not for scripts, whose mode Linux ignores. */
 static int
 check_elf(const char *path, int file, const void *head, size_t size,
@@ -38,7 +61,8 @@ check_elf(const char *path, int file, const void *head, size_t size,
 {
 	Elf64_Phdr segment = { 0 };
 	Elf64_Ehdr header = { 0 };
-	char loader[PATH_MAX];
+	char loader[PATH_MAX] = "";
+	bool needs_library = false;
 	struct stat status;
 	ssize_t length;
 
@@ -66,18 +90,23 @@ check_elf(const char *path, int file, const void *head, size_t size,
 		if (pread(file, &segment, sizeof segment, at) !=
 		    (ssize_t)sizeof segment)
 			break;
+		if (segment.p_type == PT_DYNAMIC)
+			needs_library = preload_needs_library(file, &segment);
 		if (segment.p_type != PT_INTERP)
 			continue;
 		length = pread(file, loader, sizeof loader - 1,
 		               (off_t)segment.p_offset);
 		loader[length > 0 ? length : 0] = '\0';
-		if (strstr(loader, "/ld-musl-") == NULL)
-			return 0;
+	}
+	if (*loader == '\0')
+		return error_set(error, "%s is statically linked: the collector "
+		                 "cannot be preloaded", path);
+	if (strstr(loader, "/ld-musl-") != NULL)
 		return error_set(error, "%s uses musl: the collector needs "
 		                 "glibc", path);
-	}
-	return error_set(error, "%s is statically linked: the collector "
-	                 "cannot be preloaded", path);
+	return needs_library ? 0 : error_set(error, "%s does not use the C "
+	                                     "library: the collector cannot "
+	                                     "work in it", path);
 }
 
 /* Checks one file; *next is its interpreter in head, or NULL. */

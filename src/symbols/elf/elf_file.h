@@ -187,6 +187,15 @@ int elf_symbols_add_stubs(struct symbol_table *stubs,
                           const struct symbol_table *table,
                           const struct elf_file *file, struct error *error);
 
+/* ---- go_symbols.c ---- */
+
+/*
+ * The functions of a Go program, by the table that its runtime has for stack
+ * traces (Go 1.2 and later), also in a stripped program.  Likewise.
+ */
+int go_symbols_add(struct symbol_table *table, const struct elf_file *file,
+                   struct error *error);
+
 /* ---- module_file.c ---- */
 
 /*

@@ -133,6 +133,8 @@ read_files(struct module_symbols *module, const struct elf_file *own,
 		result = elf_symbols_add(functions, &debug, SHT_SYMTAB, error);
 		elf_file_close(&debug);
 	}
+	if (result == 0 && own != NULL && is_stripped(own))
+		result = go_symbols_add(functions, own, error);
 	if (result != 0 || symbol_table_sort(functions, error) != 0)
 		return -1;
 	if (own == NULL)
