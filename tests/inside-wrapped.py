@@ -30,7 +30,7 @@ SERVED = os.path.join(BUILD, 'tests', 'programs', 'served')
 PATIENCE = 120
 PARTS = ('grow_long', 'grow_short', 'read_long', 'write_long', 'sleep_long',
          'poll_long', 'condition_long', 'sleep_short', 'rare_long', 'in_use',
-         'freed_early')
+         'freed_early', 'dives')
 PLUGIN = '''
 #include <stdlib.h>
 #include <unistd.h>
@@ -318,6 +318,36 @@ def check_again(directory, program):
                         0.03 * truth['sleep_long']))
 
 
+def check_marks(directory):
+    """Marks on the stack are gone before another recording begins."""
+    path = os.path.join(directory, 'marks')
+    with Served(directory, SERVED, 'dive') as served:
+        results = [record(served, path, '--for', '0.4s', '-r', 'cpu',
+                          '--returns') for _ in range(3)]
+        until = time.monotonic() + PATIENCE
+        while served.is_well() and served.seen[-1][PARTS.index('dives') + 1] \
+                < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+        is_well = served.is_well()
+    claims.check('deep stacks return after recordings, too', is_well and all(
+        result.returncode == 0 for result in results),
+        (is_well, [result.stderr for result in results]))
+
+
+def check_kept(directory):
+    """Each recording gives back what the last one has left."""
+    path = os.path.join(directory, 'kept')
+    sizes = []
+    with Served(directory, SERVED, 'rare') as served:
+        for _ in range(8):
+            record(served, path, '--for', '0.2s', '-r', 'real', '-r', 'live')
+            with open(f'/proc/{served.pid}/maps') as file:
+                sizes.append(len(file.readlines()))
+    # Threads that are found later than others add to the first ones.
+    claims.check('no mapping is kept for each recording',
+                 sizes[7] <= sizes[3] + 3, sizes)
+
+
 def check_plugin(directory, compiler):
     claim = 'a library that is loaded later is covered'
     source, library = (os.path.join(directory, name)
@@ -351,6 +381,8 @@ def main():
                     check_tables):
             one(directory, 'as it is', SERVED)
         check_again(directory, SERVED)
+        check_marks(directory)
+        check_kept(directory)
         compiler = shutil.which('cc') or shutil.which('gcc')
         source = os.path.join(SOURCE, 'tests', 'programs', 'served.c')
         if compiler is None:

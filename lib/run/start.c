@@ -159,8 +159,15 @@ start_end_thread(void *state)
 	 * to have ended, is perhaps another's now.
 	 */
 	if (process.is_inside && (thread->run->stage == THREAD_LEFT ||
-	    thread->tid != process_thread_id()))
+	    thread->tid != process_thread_id())) {
+		if (change_begins() && thread == thread_self) {
+			trampoline_attach(NULL);
+			thread_self = NULL;
+			threads_take_back(thread);
+		}
+		change_ends();
 		return;
+	}
 	if (change_begins() && sampling_is_own_process()) {
 		if (thread->run->stage == THREAD_RUNNING)
 			end_sampling(thread);
@@ -256,12 +263,16 @@ start_waking_thread(struct thread *thread, uintptr_t stack)
 	 * The values of the first keys are stored in the thread's descriptor.
 	 */
 	const bool has_key = end_key < KEYS_IN_PLACE;
+	struct thread *const before = thread_self;
 
-	if (change_begins() && (thread_self == NULL ||
-	    thread_self->run->stage == THREAD_LEFT))
+	if (change_begins() && (before == NULL ||
+	    before->run->stage == THREAD_LEFT)) {
 		begin_or_resume(thread, stack, has_key);
-	else
+		if (before != NULL)
+			threads_take_back(before);
+	} else {
 		thread->run->stage = THREAD_HELD;
+	}
 	change_ends();
 }
 
@@ -309,6 +320,9 @@ start_put_to_sleep(struct thread *thread)
 	resources_forget(thread);
 	waits_end(thread, 0, 0);
 	thread_self = NULL;
+	/* Another recording of this process may give the state to another. */
+	if (process.is_inside)
+		trampoline_attach(NULL);
 	thread->run->stage = THREAD_ASLEEP;
 	/*
 	 * Sampling may have been resumed meanwhile, and nobody else would wake

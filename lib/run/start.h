@@ -179,6 +179,12 @@ void threads_forked(void);
  */
 void threads_begin_again(void);
 
+/*
+ * Makes the state of an earlier recording (THREAD_LEFT) idle, if it can: its
+ * thread has another one now, or ends.  On that thread; async-signal-safe.
+ */
+void threads_take_back(struct thread *thread);
+
 /* ---- start.c ---- */
 
 /* What the room above does when sampling begins and when a thread ends. */

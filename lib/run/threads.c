@@ -180,6 +180,8 @@ threads_resume_sampling(struct thread *thread)
 	thread->is_sampling = false;
 	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
 	unwind_remember(thread->unwinder, 0);
+	if (process.is_inside)
+		trampoline_attach(thread->unwinder);
 	thread->run->stage = THREAD_RUNNING;
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_self = thread;
@@ -261,6 +263,18 @@ threads_forked(void)
 		}
 		threads_make_idle(thread);
 	}
+}
+
+/* Not if somebody has the lock: perhaps the calling thread, in a handler. */
+void
+threads_take_back(struct thread *thread)
+{
+	if (atomic_flag_test_and_set_explicit(&threads_lock,
+	    memory_order_acquire))
+		return;
+	threads_forget_samples(thread);
+	threads_make_idle(thread);
+	process_unlock(&threads_lock);
 }
 
 void

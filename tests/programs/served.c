@@ -8,13 +8,14 @@
  * sums are in FILE while the program runs: bytes that grow_long and grow_short
  * asked for, bytes that read_long and write_long moved, ns that sleep_long,
  * poll_long, condition_long, sleep_short and rare_long waited, the bytes in use
- * by the C library's allocator, as it says itself, and how many of early_long's
- * were freed.
+ * by the C library's allocator, as it says itself, how many of early_long's were
+ * freed, and how often a dive has returned.
  *
  * Modes: `keep`: grow_long keeps all of its blocks, and early_long's, from the
  * beginning, are freed meanwhile; `rare`: a thread that waits nearly always, for
  * a second each time; `plugin PATH`: after two seconds, loads a library and calls
- * its function plugin_run all the time.
+ * its function plugin_run all the time; `dive`: a thread that stays at the end of
+ * 2,000 calls for three seconds, again and again.
  *
  * Prints what went wrong, and exits with 7.
  */
@@ -45,7 +46,8 @@ enum part {
 	SLEEP_SHORT,
 	RARE_LONG,
 	IN_USE,
-	FREED_EARLY
+	FREED_EARLY,
+	DIVES
 };
 
 static _Atomic uint64_t *parts;
@@ -241,6 +243,31 @@ wait_rarely(void *unused)
 	return unused;
 }
 
+/* A stack so deep that the collector marks it. */
+
+static unsigned __attribute__((noinline))
+dive(unsigned depth, uint64_t until)
+{
+	volatile unsigned sum = depth;
+
+	if (depth > 0)
+		sum += dive(depth - 1, until);
+	while (depth == 0 && now_ns() < until && !is_over)
+		for (unsigned i = 0; i < 100000; i++)
+			sum += i;
+	return sum;
+}
+
+static void *
+dive_again(void *unused)
+{
+	while (!is_over) {
+		dive(2000, now_ns() + 3000000000);
+		parts[DIVES]++;
+	}
+	return unused;
+}
+
 /* A library that is loaded later. */
 
 static void *
@@ -284,6 +311,8 @@ main(int argc, char **argv)
 		keeps |= strcmp(argv[i], "keep") == 0;
 		if (strcmp(argv[i], "rare") == 0)
 			pthread_create(&threads[n++], NULL, wait_rarely, NULL);
+		if (strcmp(argv[i], "dive") == 0)
+			pthread_create(&threads[n++], NULL, dive_again, NULL);
 		if (strcmp(argv[i], "plugin") == 0)
 			pthread_create(&threads[n++], NULL, run_plugin,
 			    argv[++i]);
