@@ -387,6 +387,28 @@ def check_elsewhere(directory):
                      for name in names), (copies, names))
 
 
+def check_other_user(directory):
+    claim = 'root records a process that has another user'
+    if os.geteuid() != 0:
+        claims.skip(claim, 'only root may')
+        return
+    path = os.path.join(directory, 'other')
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        program = shutil.copy(HOSTED, place)
+        with started(sys.executable, '-c',
+                     'import os\n'
+                     f'os.setgroups([]); os.setgid({NOBODY})\n'
+                     f'os.setuid({NOBODY})\n'
+                     f'os.execv({program!r}, [{program!r}, '
+                     f'{os.path.join(place, "sums")!r}, "20000"])') \
+                as process:
+            result = inside(process, path, '--for', '1s')
+            left = is_left(process)
+    claims.check(claim, result.returncode == 0 and left == '' and
+                 hits(path).get('first_long', 0) > 10, (result.stderr, left))
+
+
 # ---- refusals ----
 
 def check_refusal(claim, result, *texts):
@@ -479,6 +501,7 @@ def main():
             check_interrupt(directory)
             check_children(directory)
             check_elsewhere(directory)
+            check_other_user(directory)
             check_kills(directory)
     claims.end()
 

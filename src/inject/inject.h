@@ -74,14 +74,20 @@ bool inject_end(struct inject_target *target);
 /* ---- inject_place.c ---- */
 
 /*
- * A directory for the library and the recording of a process that sees neither
- * where they are.
+ * A directory for the library and the recording of a process that does not see
+ * where they are, or may not write there.
  */
 struct inject_place {
 	char path[64];		/* as the process sees it */
 	int parent, directory;	/* open here; -1: there is none */
 	char name[40];		/* in its parent */
 };
+
+/*
+ * Whether the process has another user, who may not write to a directory of
+ * cpprof's.
+ */
+bool inject_place_is_needed(pid_t pid);
 
 /*
  * Makes one, locks it, and copies the library there.  -1 with *error set, and

@@ -99,20 +99,36 @@ inject_place_add_library(const struct inject_place *place, const char *library,
 	return result;
 }
 
-/* The effective user and group of a process, as seen from here. */
+/*
+ * The user and group by which a process opens files, as seen from here.  The
+ * owner of its directory in /proc is root if it has changed its user.
+ */
 static bool
 inject_find_user(pid_t pid, uid_t *user, gid_t *group)
 {
-	char path[64];
-	struct stat status;
+	bool has_user = false, has_group = false;
+	char path[64], line[256];
+	FILE *file;
 
-	/* The directory belongs to them, unless the process hides. */
-	snprintf(path, sizeof path, "/proc/%ld", (long)pid);
-	if (stat(path, &status) != 0)
-		return false;
-	*user = status.st_uid;
-	*group = status.st_gid;
-	return true;
+	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+	file = fopen(path, "re");
+	while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+		has_user |= sscanf(line, "Uid: %*u %*u %*u %u", user) == 1;
+		has_group |= sscanf(line, "Gid: %*u %*u %*u %u", group) == 1;
+	}
+	if (file != NULL)
+		fclose(file);
+	return has_user && has_group;
+}
+
+bool
+inject_place_is_needed(pid_t pid)
+{
+	uid_t user;
+	gid_t group;
+
+	return inject_find_user(pid, &user, &group) && user != geteuid() &&
+	    user != 0;
 }
 
 int

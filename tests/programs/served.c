@@ -13,9 +13,9 @@
  *
  * Modes: `keep`: grow_long keeps all of its blocks, and early_long's, from the
  * beginning, are freed meanwhile; `rare`: a thread that waits nearly always, for
- * a second each time; `plugin PATH`: after two seconds, loads a library and calls
- * its function plugin_run all the time; `dive`: a thread that stays at the end of
- * 2,000 calls for three seconds, again and again.
+ * a second each time, with `edge` for 90 ms; `plugin PATH`: after two seconds,
+ * loads a library and calls its function plugin_run all the time; `dive`: a thread
+ * that stays at the end of 2,000 calls for three seconds, again and again.
  *
  * Prints what went wrong, and exits with 7.
  */
@@ -54,6 +54,7 @@ static _Atomic uint64_t *parts;
 static _Atomic bool is_over;
 static _Atomic unsigned n_wrong;
 static bool keeps;
+static long rare_ns = 999999999;
 
 static uint64_t
 now_ns(void)
@@ -221,7 +222,7 @@ WAIT(sleep_long, SLEEP_LONG, pause_ns(20000000))
 WAIT(poll_long, POLL_LONG, poll(NULL, 0, 10))
 WAIT(condition_long, CONDITION_LONG, wait_for_condition())
 WAIT(sleep_short, SLEEP_SHORT, pause_ns(5000000))
-WAIT(rare_long, RARE_LONG, pause_ns(999999999))
+WAIT(rare_long, RARE_LONG, pause_ns(rare_ns))
 
 static void *
 wait_here(void *unused)
@@ -296,9 +297,14 @@ main(int argc, char **argv)
 {
 	const uint64_t start = now_ns();
 	const uint64_t length = strtoull(argv[2], NULL, 10) * 1000000;
+	/* In code: at a fixed address, that of a stub of the program's. */
+	void *(*const volatile allocator)(size_t) = malloc;
 	pthread_t threads[8];
 	unsigned n = 0;
 	int fd;
+
+	if (allocator == NULL)
+		return 1;
 
 	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || ftruncate(fd, 4096) != 0)
@@ -309,6 +315,8 @@ main(int argc, char **argv)
 	close(fd);
 	for (int i = 3; i < argc; i++) {
 		keeps |= strcmp(argv[i], "keep") == 0;
+		if (strcmp(argv[i], "edge") == 0)
+			rare_ns = 90000000;
 		if (strcmp(argv[i], "rare") == 0)
 			pthread_create(&threads[n++], NULL, wait_rarely, NULL);
 		if (strcmp(argv[i], "dive") == 0)

@@ -279,8 +279,8 @@ attach_offer(const struct resource_kind *kind, struct text_buffer *why)
 	int number;
 
 	if (event == NULL) {
-		text_add_string(why, "only the collector inside a program that "
-		                "record starts counts it");
+		text_add_string(why, "only the collector inside counts it: "
+		                "--inside, or a program that record starts");
 		return "";
 	}
 	number = sample_kind_try(event, &sees_kernel);
@@ -352,8 +352,9 @@ attach_choose(const struct record_options *options,
 		else if (!attach_choose_one(&chosen, events, recording))
 			return error_set(error, "-r %s cannot be sampled from "
 			                 "outside: only the collector inside "
-			                 "a program that record starts counts "
-			                 "it; see record --list -p PID",
+			                 "counts it: --inside, or a program "
+			                 "that record starts; see record "
+			                 "--list -p PID",
 			                 chosen.kind->name);
 	}
 	events->is_alone = options->is_alone;

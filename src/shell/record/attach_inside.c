@@ -195,18 +195,19 @@ attach_inside_begin(struct attach_inside_one *one, pid_t pid,
                     const struct sampled_time *time, const char *library,
                     struct error *error)
 {
-	const bool is_elsewhere = sample_held_is_elsewhere((uint32_t)pid);
+	const bool has_place = sample_held_is_elsewhere((uint32_t)pid) ||
+	    inject_place_is_needed(pid);
 	struct text_buffer settings = { 0 };
 	int result = 0;
 
 	one->place = (struct inject_place){ .parent = -1, .directory = -1 };
-	if (is_elsewhere)
+	if (has_place)
 		result = inject_place_make(&one->place, pid, library, error);
-	attach_add_settings(&settings, options, recording, is_elsewhere ?
+	attach_add_settings(&settings, options, recording, has_place ?
 	                    one->place.path : recording->path, time);
 	if (result == 0)
 		result = inject_begin(&one->target, pid, library,
-		                      is_elsewhere ? &one->place : NULL,
+		                      has_place ? &one->place : NULL,
 		                      text_string(&settings), settings.length,
 		                      error);
 	if (result != 0)
