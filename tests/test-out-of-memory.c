@@ -307,7 +307,7 @@ views_of_stacks_say_when_memory_is_short(void **state)
 		"path main", "graph", "graph main",
 		"specialise (main envelope address_information) (envelope "
 		"db_get_property db_read_record)", "specialise main envelope",
-		"graph --gprof", "info", "find db*", "resource", "show",
+		"graph --gprof", "info", "functions all db*", "resource", "show",
 		"limit 3", "tree", "graph", "flat", "limit off",
 		"percent root", "down", "unit gticks", "flat",
 		"granularity module", "functions", "granularity function",
@@ -374,7 +374,7 @@ columns_say_when_memory_is_short(void **state)
 	static const char *const lines_of_stacks[] = {
 		"column r = Page Faults / Real Time",
 		"columns r |Real Time| |Page Faults|", "columns", "column",
-		"show", "save", "top", "flat", "functions", "body", "find *",
+		"show", "save", "top", "flat", "functions", "body", "functions all *",
 		"tree", "chains fold", "down", "up qsort", "callers qsort",
 		"callees main", "path main uniquify_db", "graph main",
 		"percent root", "functions", "resource Page Faults", "down",

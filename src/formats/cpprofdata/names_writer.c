@@ -301,6 +301,9 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	writer->origin_numbers = names_new(error);
 	if (error->is_set)
 		return -1;
+	/* The first string, which all others follow. */
+	if (writer->strings.failed)
+		return error_out_of_memory(error);
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
 

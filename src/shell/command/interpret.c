@@ -306,14 +306,15 @@ interpret_line(struct session *session, const char *line, size_t length,
 	if (*line == '|' || *line == '>')
 		return error_set(error, "a line must begin with a command; see "
 		                 "help");
-	if (command_replace_former(&now, line, length)) {
+	if (command_replace_former(&now, line, length) && !now.failed) {
 		message_note("%.*s is now called: %s",
 		             (int)strcspn(line, " \t\r\n"), line,
 		             text_string(&now));
 		line = text_string(&now);
 		length = now.length;
 	}
-	status = interpret_current(session, line, length, error);
+	status = now.failed ? error_out_of_memory(error) :
+	    interpret_current(session, line, length, error);
 	text_free(&now);
 	return status;
 }
@@ -395,7 +396,10 @@ interpret_answer(struct session *session, const char *line,
 		line = text_string(&now);
 		length = now.length;
 	}
-	command = command_of_line(line, length, &n, &n_words, error);
+	command = now.failed ? NULL :
+	    command_of_line(line, length, &n, &n_words, error);
+	if (now.failed)
+		error_out_of_memory(error);
 	if (command == NULL || words_split(&words, line, length, error) != 0) {
 		text_free(&now);
 		return -1;
