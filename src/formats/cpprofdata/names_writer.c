@@ -46,6 +46,15 @@ names_writer_add_string(struct names_chunks *writer, const char *text,
 	return (uint32_t)number;
 }
 
+/* Whether memory was short, so that the rest need not be made. */
+static bool
+names_writer_has_failed(const struct names_chunks *writer)
+{
+	return writer->strings.failed || writer->modules.failed ||
+	    writer->addresses.failed || writer->locations.failed ||
+	    writer->processes.failed || writer->origins.failed;
+}
+
 static uint32_t
 names_writer_add_name(struct names_chunks *writer, uint32_t name)
 {
@@ -168,7 +177,7 @@ names_writer_add_addresses(struct names_chunks *writer, const uint32_t *frames,
 {
 	const struct names_file *names = writer->names;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !names_writer_has_failed(writer); i++)
 		if (i == 0 || address_of(names, frames[i]) !=
 		    address_of(names, frames[i - 1]))
 			names_writer_add_address(writer, frames[i],
@@ -209,7 +218,8 @@ names_writer_add_modules(struct names_chunks *writer)
 	const uint32_t *sorted = writer->sorted;
 	size_t begin, end;
 
-	for (begin = 0; begin < writer->n_sorted; begin = end) {
+	for (begin = 0; begin < writer->n_sorted &&
+	     !names_writer_has_failed(writer); begin = end) {
 		uint32_t module = frames[sorted[begin]].module;
 
 		if (module == NO_MODULE)
@@ -229,7 +239,8 @@ names_writer_add_processes(struct names_chunks *writer, const uint32_t *outside,
 {
 	const struct names_file *names = writer->names;
 
-	for (size_t i = 0; i < names->n_processes; i++) {
+	for (size_t i = 0; i < names->n_processes &&
+	     !names_writer_has_failed(writer); i++) {
 		const struct named_process *process = &names->processes[i];
 		struct cpprofdata_named_process record = {
 			.pid = htole32(process->pid),
@@ -301,9 +312,6 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	writer->origin_numbers = names_new(error);
 	if (error->is_set)
 		return -1;
-	/* The first string, which all others follow. */
-	if (writer->strings.failed)
-		return error_out_of_memory(error);
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
 		const struct frame *frame = &profile->frames[i];
 
@@ -319,9 +327,7 @@ names_writer_prepare(struct names_chunks *writer, struct error *error)
 	n_in_modules = names_writer_add_modules(writer);
 	names_writer_add_processes(writer, writer->sorted + n_in_modules,
 	                           writer->n_sorted - n_in_modules);
-	if (writer->strings.failed || writer->modules.failed ||
-	    writer->addresses.failed || writer->locations.failed ||
-	    writer->processes.failed || writer->origins.failed)
+	if (names_writer_has_failed(writer))
 		return error_out_of_memory(error);
 	if (writer->is_too_large || writer->n_locations > UINT32_MAX)
 		return error_set(error, "more names than can be numbered");
