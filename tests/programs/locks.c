@@ -899,7 +899,7 @@ unlock_mutex(void *unused)
 	rest(50);
 }
 
-static uint64_t cancelled_since;
+static _Atomic uint64_t cancelled_since;
 
 static void *
 cancelled_thread(void *unused)
@@ -918,9 +918,13 @@ static void
 play_cancel(void)
 {
 	for (int i = 0; i < 5; i++) {
-		pthread_t id = begin(cancelled_thread);
+		pthread_t id;
 		uint64_t begin_ns;
 
+		cancelled_since = 0;
+		id = begin(cancelled_thread);
+		while (cancelled_since == 0)
+			rest(1);
 		rest(50);
 		begin_ns = now_ns();
 		check(pthread_cancel(id));
