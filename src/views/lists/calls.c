@@ -66,22 +66,6 @@ known_calls_free(struct known_calls *known)
 	free(known->counts);
 }
 
-/* "4.2 ms" */
-static const char *
-calls_time(struct table *table, double ns, struct error *error)
-{
-	struct text_buffer text = { 0 };
-	const char *copy = NULL;
-
-	text_add_gticks(&text, (uint64_t)ns, 1, "nanosecond");
-	if (text.failed)
-		error_out_of_memory(error);
-	else
-		copy = table_text(table, error, "%s", text_string(&text));
-	text_free(&text);
-	return copy;
-}
-
 /* "6.1 ms (5.8 ms to 6.5 ms)", "below 4 ms" */
 static const char *
 calls_percentile(struct table *table, const struct call_estimate *length,
@@ -90,20 +74,20 @@ calls_percentile(struct table *table, const struct call_estimate *length,
 	const char *low, *high, *value;
 
 	if (length->value == 0) {
-		value = calls_time(table, isfinite(length->high) ?
-		                   fmax(length->high, interval) : interval,
-		                   error);
+		value = hits_time_text((uint64_t)(isfinite(length->high) ?
+		                       fmax(length->high, interval) :
+		                       interval), table, error);
 		return value == NULL ? NULL :
 		    table_text(table, error, "%s %s", isfinite(length->high) ?
 		               "below" : "unknown, likely below", value);
 	}
-	value = calls_time(table, length->value, error);
-	low = calls_time(table, length->low, error);
+	value = hits_time_text((uint64_t)length->value, table, error);
+	low = hits_time_text((uint64_t)length->low, table, error);
 	if (value == NULL || low == NULL)
 		return NULL;
 	if (!isfinite(length->high))
 		return table_text(table, error, "%s (%s or more)", value, low);
-	high = calls_time(table, length->high, error);
+	high = hits_time_text((uint64_t)length->high, table, error);
 	return high == NULL ? NULL :
 	    table_text(table, error, "%s (%s to %s)", value, low, high);
 }
@@ -179,10 +163,10 @@ calls_describe(const struct observed_calls *calls,
 		[UNFINISHED_NOT_MARKED] = "whose return could not be marked",
 	};
 	const struct call_totals *totals = &known->totals;
-	const char *interval = calls_time(table, known->lengths.interval,
-	                                  error);
-	const char *least = calls_time(table, call_lengths_least(
-	    &known->lengths), error);
+	const char *interval = hits_time_text(
+	    (uint64_t)known->lengths.interval, table, error);
+	const char *least = hits_time_text(
+	    (uint64_t)call_lengths_least(&known->lengths), table, error);
 
 	if (interval == NULL || least == NULL ||
 	    table_add_header(table, error, "Lengths of calls of %s",
@@ -217,8 +201,8 @@ calls_add_row(struct table *table, double least, double end, double n,
 {
 	static const char bar[CALLS_BAR_WIDTH + 1] =
 	    "########################################";
-	const char *from = calls_time(table, least, error);
-	const char *to = calls_time(table, end, error);
+	const char *from = hits_time_text((uint64_t)least, table, error);
+	const char *to = hits_time_text((uint64_t)end, table, error);
 	int width = largest > 0 ? (int)ceil(CALLS_BAR_WIDTH * n / largest) : 0;
 	const char *drawn = table_text(table, error, "%.*s", width, bar);
 
@@ -317,7 +301,8 @@ calls_add_summary(const struct observed_calls *calls, struct table *table,
 			        &known.totals, percentiles[i].share);
 
 			cells[n++] = length.value == 0 ? cell_unknown() :
-			    cell_text(calls_time(table, length.value, error));
+			    cell_text(hits_time_text((uint64_t)length.value,
+			                             table, error));
 		}
 		cells[n++] = cell_text(calls->function);
 		status = error->is_set ? -1 :

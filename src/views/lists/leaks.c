@@ -153,21 +153,6 @@ leaks_age_ns(const struct timeline *timeline, uint32_t slice)
 	    timeline->width_ns / 2;
 }
 
-static const char *
-leaks_age_text(struct table *table, uint64_t ns, struct error *error)
-{
-	struct text_buffer text = { 0 };
-	const char *copy = NULL;
-
-	text_add_gticks(&text, ns, 1, "nanosecond");
-	if (text.failed)
-		error_out_of_memory(error);
-	else
-		copy = table_text(table, error, "%s", text_string(&text));
-	text_free(&text);
-	return copy;
-}
-
 static const struct {
 	const char *key, *ns_key;
 } leaks_ages[] = {
@@ -213,7 +198,7 @@ leaks_add_rows(const struct leaks *leaks, const struct measure *measure,
 			const uint64_t ns = leaks_age_ns(timeline, slices[age]);
 
 			cells[n++] = cell_count(ns);
-			cells[n++] = cell_text(leaks_age_text(table, ns,
+			cells[n++] = cell_text(hits_time_text(ns, table,
 			                                      error));
 		}
 		cells[n++] = cell_path(paths, records[i]);

@@ -62,6 +62,15 @@ hits_text(const struct sample_set *set, uint64_t hits, struct table *table,
 	return text_move(&text, &table->arena, error);
 }
 
+const char *
+hits_time_text(uint64_t ns, struct table *table, struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	text_add_gticks(&text, ns, 1, "nanosecond");
+	return text_move(&text, &table->arena, error);
+}
+
 void
 text_add_hits_of(struct text_buffer *text, const struct sample_set *set,
                  uint64_t hits, uint64_t whole)

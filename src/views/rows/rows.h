@@ -201,6 +201,10 @@ const char *hits_text_of(const struct sample_set *set, uint64_t hits,
                          uint64_t whole, struct table *table,
                          struct error *error);
 
+/* "4.2 ms", which lives as long; NULL with *error set. */
+const char *hits_time_text(uint64_t ns, struct table *table,
+                           struct error *error);
+
 /* ---- when.c ---- */
 
 /*
