@@ -34,16 +34,19 @@ enum imports_group {
 	IMPORTS_GROUPS
 };
 
-/* The functions that are wrapped so. */
-static struct import {
-	const char *name;
+/*
+ * The functions that are wrapped so.  The names are in place, and what is found
+ * is elsewhere: in a table of pointers, the loader would write to each page of
+ * it in every process, and few processes need it.
+ */
+static const struct import {
+	char name[28];
 	enum imports_group group;
-	uintptr_t ours, real;	/* 0: there is none */
 } imports[] = {
-	{ "pthread_create", IMPORTS_THREADS, 0, 0 },
-	{ "thrd_create", IMPORTS_THREADS, 0, 0 },
+	{ "pthread_create", IMPORTS_THREADS },
+	{ "thrd_create", IMPORTS_THREADS },
 
-#define IMPORT(group, name) { #name, IMPORTS_##group, 0, 0 },
+#define IMPORT(group, name) { #name, IMPORTS_##group },
 #define ALLOCATION(type, name, ...) IMPORT(MEMORY, name)
 #define FREE(name, ...) IMPORT(MEMORY, name)
 #define MAPPING(name, ...) IMPORT(MEMORY, name)
@@ -82,6 +85,10 @@ static struct import {
 };
 
 #define N_IMPORTS (sizeof imports / sizeof *imports)
+
+static struct found_import {
+	uintptr_t ours, real;	/* 0: there is none */
+} found_imports[N_IMPORTS];
 
 static struct lookup own;
 static bool is_wrapped[IMPORTS_GROUPS];
@@ -185,9 +192,9 @@ imports_write(const struct imports_module *module, uintptr_t slot,
  */
 static bool
 imports_is_real(const struct imports_module *module,
-    const struct import *import, uint64_t type, uintptr_t value)
+    const struct found_import *found, uint64_t type, uintptr_t value)
 {
-	return value == import->real || (type == R_X86_64_JUMP_SLOT &&
+	return value == found->real || (type == R_X86_64_JUMP_SLOT &&
 	    value - module->code < module->code_end - module->code);
 }
 
@@ -205,6 +212,7 @@ imports_change(const struct imports_module *module,
 		const uint64_t number = ELF64_R_SYM(one->r_info);
 		const uintptr_t slot = module->lookup.bias + one->r_offset;
 		const struct import *import;
+		const struct found_import *found;
 		uintptr_t value;
 
 		if (number == 0 || (type != R_X86_64_JUMP_SLOT &&
@@ -212,14 +220,17 @@ imports_change(const struct imports_module *module,
 			continue;
 		import = imports_find(module->lookup.strings +
 		    module->lookup.symbols[number].st_name);
-		if (import == NULL || import->ours == 0 || import->real == 0)
+		if (import == NULL)
+			continue;
+		found = &found_imports[import - imports];
+		if (found->ours == 0 || found->real == 0)
 			continue;
 		value = __atomic_load_n((uintptr_t *)slot, __ATOMIC_ACQUIRE);
 		if (is_on && is_wrapped[import->group] &&
-		    imports_is_real(module, import, type, value))
-			imports_write(module, slot, import->ours);
-		else if (!is_on && value == import->ours)
-			imports_write(module, slot, import->real);
+		    imports_is_real(module, found, type, value))
+			imports_write(module, slot, found->ours);
+		else if (!is_on && value == found->ours)
+			imports_write(module, slot, found->real);
 	}
 }
 
@@ -252,9 +263,9 @@ imports_look_up(void)
 		return false;
 	for (i = 0; i < N_IMPORTS; i++) {
 		symbol = lookup_symbol(&own, imports[i].name);
-		imports[i].ours = symbol == NULL ? 0 : own.bias +
+		found_imports[i].ours = symbol == NULL ? 0 : own.bias +
 		    symbol->st_value;
-		imports[i].real = (uintptr_t)lookup_first(imports[i].name);
+		found_imports[i].real = (uintptr_t)lookup_first(imports[i].name);
 	}
 	return true;
 }
