@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -387,6 +388,14 @@ source_content(struct source *source, unsigned char hash[CONTENT_HASH_SIZE],
 	                         XXH3_128bits_digest(source->hash));
 	memcpy(hash, canonical.digest, CONTENT_HASH_SIZE);
 	return 0;
+}
+
+void
+source_content_id(const unsigned char hash[CONTENT_HASH_SIZE],
+                  char id[CONTENT_ID_SIZE])
+{
+	for (size_t i = 0; i < CONTENT_HASH_SIZE; i++)
+		snprintf(id + 2 * i, 3, "%02x", hash[i]);
 }
 
 struct source *

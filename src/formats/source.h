@@ -108,6 +108,11 @@ int source_content(struct source *source,
                    unsigned char hash[CONTENT_HASH_SIZE],
                    struct error *error);
 
+/* Such a hash as the identity of what has that content: in hexadecimal. */
+enum { CONTENT_ID_SIZE = 2 * CONTENT_HASH_SIZE + 1 };
+void source_content_id(const unsigned char hash[CONTENT_HASH_SIZE],
+                       char id[CONTENT_ID_SIZE]);
+
 /*
  * Bytes in memory, perhaps packed, under a name for errors.  They stay the
  * caller's and must live as long as the source.

@@ -190,15 +190,14 @@ merging_add_file(struct merging *merging, const struct profile *profile,
 		.name = strcmp(path, "-") == 0 ? "" : path,
 		.key = merging->key,
 	};
-	char digits[2 * CONTENT_HASH_SIZE + 1];
+	char content_id[CONTENT_ID_SIZE];
 	struct fleet *fleet = merging->sum->fleet;
 	enum merged_input result = MERGED_SKIPPED;
 	struct error why = { 0 };
 
-	for (size_t i = 0; i < CONTENT_HASH_SIZE; i++)
-		snprintf(digits + 2 * i, 3, "%02x", content->hash[i]);
+	source_content_id(content->hash, content_id);
 	if (id == NULL)
-		identity.id = digits;
+		identity.id = content_id;
 	if (merging->skips_known &&
 	    merging_knows(merging, profile, identity.id))
 		error_set(&why, "it is there already");
@@ -212,6 +211,20 @@ merging_add_file(struct merging *merging, const struct profile *profile,
 	return result;
 }
 
+struct profile *
+merging_load(const char *path, const struct read_options *options,
+             void (*warn)(void *context, const char *text), void *context,
+             enum merged_input *result, struct error *error)
+{
+	struct profile *profile = load_profiles(&path, 1, options, error);
+
+	*result = profile == NULL && (error->is_out_of_memory ||
+	    interrupt_requested) ? MERGED_FAILED : MERGED_SKIPPED;
+	for (uint32_t i = 0; profile != NULL && i < profile->n_warnings; i++)
+		warn(context, profile->warnings[i]);
+	return profile;
+}
+
 enum merged_input
 merging_add(struct merging *merging, const char *path, const char *id,
             void (*warn)(void *context, const char *text), void *context,
@@ -220,18 +233,15 @@ merging_add(struct merging *merging, const char *path, const char *id,
 	struct content content = { 0 };
 	struct read_options options = merging->options;
 	struct profile *profile;
-	enum merged_input result = MERGED_SKIPPED;
+	enum merged_input result;
 
 	options.content = &content;
 	/* Counts by a key are those of threads and labels, so of a tree. */
 	if (merging->key == NULL)
 		options.stacks = &merging->stacks;
-	profile = load_profiles(&path, 1, &options, error);
+	profile = merging_load(path, &options, warn, context, &result, error);
 	if (profile == NULL)
-		return error->is_out_of_memory || interrupt_requested ?
-		       MERGED_FAILED : MERGED_SKIPPED;
-	for (uint32_t i = 0; i < profile->n_warnings; i++)
-		warn(context, profile->warnings[i]);
+		return result;
 	if (profile->fleet != NULL && id != NULL)
 		error_set(error, "%s: a merged profile, whose members have "
 		          "their own identities: --id is not for it", path);

@@ -34,6 +34,16 @@ enum merged_input {
 };
 
 /*
+ * Reads an input, and calls warn for each warning.  NULL with *error set and
+ * *result saying what became of it.
+ */
+struct profile *merging_load(const char *path,
+                             const struct read_options *options,
+                             void (*warn)(void *context, const char *text),
+                             void *context, enum merged_input *result,
+                             struct error *error);
+
+/*
  * Adds what load_profiles reads at the path, with all its members if it is a
  * merged profile.  id: who it is; NULL: its content.  Calls warn for each
  * warning.

@@ -14,8 +14,8 @@
 static bool
 is_hash(const char *id)
 {
-	return strlen(id) == 2 * CONTENT_HASH_SIZE &&
-	    strspn(id, "0123456789abcdef") == 2 * CONTENT_HASH_SIZE;
+	return strlen(id) == CONTENT_ID_SIZE - 1 &&
+	    strspn(id, "0123456789abcdef") == CONTENT_ID_SIZE - 1;
 }
 
 /* A pipe or a device is never opened because a profile names it. */
@@ -40,7 +40,7 @@ has_content(const struct session *session, const char *path, const char *id,
 		.symfs = session->symfs,
 		.content = &content,
 	};
-	char digits[2 * CONTENT_HASH_SIZE + 1];
+	char own[CONTENT_ID_SIZE];
 	struct error why = { 0 };
 	struct profile *profile = load_profiles(&path, 1, &options, &why);
 
@@ -49,9 +49,8 @@ has_content(const struct session *session, const char *path, const char *id,
 		return -1;
 	}
 	profile_free(profile);
-	for (size_t i = 0; i < CONTENT_HASH_SIZE; i++)
-		snprintf(digits + 2 * i, 3, "%02x", content.hash[i]);
-	return profile != NULL && strcmp(digits, id) == 0;
+	source_content_id(content.hash, own);
+	return profile != NULL && strcmp(own, id) == 0;
 }
 
 /* 1: the search is over; 0: it goes on; -1 with *error set. */

@@ -955,28 +955,24 @@ path_tables_add(struct path_tables *tables, const char *path, const char *id,
 {
 	struct content content = { 0 };
 	struct read_options options = *tables->request.read;
-	char digits[2 * CONTENT_HASH_SIZE + 1];
-	enum merged_input result = MERGED_FAILED;
+	char content_id[CONTENT_ID_SIZE];
+	enum merged_input result;
 	struct profile *profile;
 
 	options.content = &content;
-	profile = load_profiles(&path, 1, &options, error);
+	profile = merging_load(path, &options, warn, context, &result, error);
 	if (profile == NULL)
-		return error->is_out_of_memory || interrupt_requested ?
-		    MERGED_FAILED : MERGED_SKIPPED;
-	for (uint32_t i = 0; i < profile->n_warnings; i++)
-		warn(context, profile->warnings[i]);
-	for (size_t i = 0; i < CONTENT_HASH_SIZE; i++)
-		snprintf(digits + 2 * i, 3, "%02x", content.hash[i]);
-	if (profile->tree == NULL) {
+		return result;
+	source_content_id(content.hash, content_id);
+	if (profile->tree == NULL)
 		error_set(error, "%s: has calls and no stacks", path);
-		result = MERGED_SKIPPED;
-	} else if (tables_add_profile(tables, profile,
+	else if (tables_add_profile(tables, profile,
 	                       strcmp(path, "-") == 0 ? "" : path,
-	                       id != NULL ? id : digits, error) == 0) {
+	                       id != NULL ? id : content_id, error) != 0)
+		result = MERGED_FAILED;
+	else
 		result = profile->is_cut_short ? MERGED_CUT_SHORT :
 		    MERGED_ADDED;
-	}
 	profile_free(profile);
 	return result;
 }
