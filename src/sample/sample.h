@@ -169,6 +169,7 @@ const struct perf_events *sample_events_table(
  * threads.  Nothing is taken out of the buffers.
  */
 struct sample_seen {
+	uint64_t event;		/* its id */
 	uint32_t pid, tid;
 	uint64_t time;
 };
@@ -189,6 +190,30 @@ void sample_events_hurry(const struct sample_events *events);
 /* The next sample after *position, which it advances; false: none yet. */
 bool sample_events_next_sample(const struct sample_events *events, size_t i,
                                uint64_t *position, struct sample_seen *seen);
+
+/*
+ * The thread that samples wake takes the processor away from who was sampled, so
+ * each sample arranges anew what runs when: at equal distances, those that run
+ * for a moment after it would be found never, or always.  So that thread draws
+ * when the event that counts a processor's time (is_system) samples next.  The
+ * distances are exponential: each moment has the same chance, whatever was
+ * before it.
+ */
+struct sample_draw {
+	uint64_t state;		/* of the random numbers; not 0 */
+	uint64_t late_ns;	/* by which distances were longer than drawn */
+	uint64_t newest_ns;	/* when that event sampled; 0: not since the
+				 * last draw */
+};
+
+/* Notes a sample, if it is of that event. */
+void sample_events_note_clock(struct sample_events *events, size_t i,
+                              const struct sample_seen *seen,
+                              struct sample_draw *draw);
+
+/* Draws, after all samples that there are have been noted. */
+void sample_events_draw(struct sample_events *events, size_t i,
+                        struct sample_draw *draw);
 
 /*
  * Whether the thread of the sample that is being delivered was off the processor

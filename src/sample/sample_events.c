@@ -18,7 +18,9 @@
 #include "src/sample/sample.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,9 @@ enum {
 	SAMPLE_RING_PAGES_ROOT = 512,	/* on few processors */
 	SAMPLE_CPUS_FEW = 16,
 	SAMPLE_RING_LEAST = 8,
+	SAMPLE_LEAST_PART = 32,		/* of an interval, between samples, */
+	SAMPLE_LEAST_NS = 100000,	/* but more than one costs */
+	SAMPLE_LATE_MOST = 8,		/* intervals that are made up for */
 	SAMPLE_CPUS_MAX = 4096,
 };
 
@@ -86,6 +91,9 @@ struct sample_ring {
 	size_t size;		/* of the data, a power of two */
 	uint32_t running;	/* the sampled thread that runs there, as far as
 				 * the records delivered tell; 0: none */
+	int clock;		/* the event that counts the processor's time,
+				 * whoever uses it; -1: none */
+	uint64_t clock_id, clock_interval_ns;
 };
 
 /* A record that was taken out of a ring. */
@@ -117,7 +125,11 @@ struct sample_events {
 	struct sample_open {
 		int fd;
 		pid_t tid;
+		uint64_t id;
+		unsigned kind;
+		size_t ring;
 	} *fds;				/* [n_fds] */
+	pthread_mutex_t clocks;		/* of the rings' events */
 	size_t n_fds, fds_capacity;
 	size_t n_old;			/* while both generations are open:
 					 * those of the old one, the first */
@@ -315,7 +327,7 @@ sample_events_open_rings(struct sample_events *events, struct error *error)
 		    PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
 		attr.exclude_kernel = 1;
-		*ring = (struct sample_ring){ .cpu = cpu,
+		*ring = (struct sample_ring){ .cpu = cpu, .clock = -1,
 			.owner = sample_event_open(&attr, 0, cpu) };
 		number = ring->owner < 0 ? errno : 0;
 		if (number == ENODEV)
@@ -387,6 +399,7 @@ sample_events_new(const struct sample_events_options *options,
 	if (events == NULL)
 		return NULL;
 	events->options = *options;
+	pthread_mutex_init(&events->clocks, NULL);
 	events->sees_kernel = true;
 	events->half_full = -1;
 	events->copy = SAMPLE_COPY;
@@ -513,10 +526,12 @@ sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
 	}
 	if (fd < 0)
 		return errno;
-	events->fds[events->n_fds++] = (struct sample_open){ fd, tid };
+	events->fds[events->n_fds++] = (struct sample_open){ .fd = fd,
+		.tid = tid, .kind = i, .ring = (size_t)(ring - events->rings) };
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owner) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
 		return errno;
+	events->fds[events->n_fds - 1].id = id;
 	if (perf_events_add_id(&events->table, id, i, error) != 0 ||
 	    memory_grow(&events->owners, &events->owners_capacity,
 	                events->table.ids.n, sizeof *events->owners,
@@ -576,6 +591,27 @@ sample_events_open_thread(struct sample_events *events, pid_t tid,
 	return number;
 }
 
+/* Notes the newest events that count a processor's time. */
+static void
+sample_events_find_clocks(struct sample_events *events)
+{
+	for (size_t i = 0; i < events->n_rings; i++)
+		events->rings[i].clock = -1;
+	for (size_t i = 0; i < events->n_fds; i++) {
+		const struct sample_open *open = &events->fds[i];
+		const struct sample_kind *kind =
+		    events->options.kinds[open->kind].kind;
+
+		if (open->tid >= 0 || kind->type != PERF_TYPE_SOFTWARE ||
+		    kind->config != PERF_COUNT_SW_CPU_CLOCK)
+			continue;
+		events->rings[open->ring].clock = open->fd;
+		events->rings[open->ring].clock_id = open->id;
+		events->rings[open->ring].clock_interval_ns =
+		    events->attrs[open->kind].sample_period;
+	}
+}
+
 int
 sample_events_add(struct sample_events *events, pid_t tid,
                   enum sample_begin begin, struct error *error)
@@ -588,7 +624,11 @@ sample_events_add(struct sample_events *events, pid_t tid,
 	for (unsigned i = 0; i < events->options.n_kinds; i++)
 		events->attrs[i].disabled = events->attrs[i].enable_on_exec =
 		    begin == SAMPLE_AT_EXEC;
+	pthread_mutex_lock(&events->clocks);
 	number = sample_events_open_thread(events, tid, error);
+	if (tid < 0)
+		sample_events_find_clocks(events);
+	pthread_mutex_unlock(&events->clocks);
 	if (number == 0)
 		return 1;
 	if (number == ESRCH)
@@ -672,16 +712,19 @@ sample_events_grown(struct sample_events *events, bool has_all)
 
 	/* Then the old ones go on, and nothing is ever taken of the new. */
 	events->cannot_grow = !has_all;
+	pthread_mutex_lock(&events->clocks);
 	while (!has_all && events->n_fds > events->n_old)
 		close(events->fds[--events->n_fds].fd);
-	if (!has_all)
-		return;
-	events->begin_ns[events->generation] = sample_events_clock();
-	for (size_t i = 0; i < events->n_old; i++)
-		close(events->fds[i].fd);
-	memmove(events->fds, events->fds + events->n_old,
-	        n_new * sizeof *events->fds);
-	events->n_fds = n_new;
+	if (has_all) {
+		events->begin_ns[events->generation] = sample_events_clock();
+		for (size_t i = 0; i < events->n_old; i++)
+			close(events->fds[i].fd);
+		memmove(events->fds, events->fds + events->n_old,
+		        n_new * sizeof *events->fds);
+		events->n_fds = n_new;
+	}
+	sample_events_find_clocks(events);
+	pthread_mutex_unlock(&events->clocks);
 }
 
 /* ---- records ---- */
@@ -987,6 +1030,7 @@ sample_events_next_sample(const struct sample_events *events, size_t i,
 		*position += record.size;
 		if (record.type != PERF_SAMPLE || record.size < sizeof bytes)
 			continue;
+		seen->event = perf_number_at(bytes + PERF_HEADER_SIZE);
 		memcpy(&seen->pid, bytes + PERF_HEADER_SIZE + 8, 4);
 		memcpy(&seen->tid, bytes + PERF_HEADER_SIZE + 12, 4);
 		seen->time = perf_number_at(bytes + PERF_HEADER_SIZE + 16);
@@ -997,6 +1041,59 @@ sample_events_next_sample(const struct sample_events *events, size_t i,
 	    ring->size / 2)
 		sample_events_hurry(events);
 	return false;
+}
+
+/* An exponential distance of that mean. */
+static double
+sample_draw_distance(struct sample_draw *draw, double mean)
+{
+	/* Source: Marsaglia, "Xorshift RNGs", 2003. */
+	draw->state ^= draw->state << 13;
+	draw->state ^= draw->state >> 7;
+	draw->state ^= draw->state << 17;
+	return -mean * log(((double)(draw->state >> 11) + 0.5) * 0x1p-53);
+}
+
+void
+sample_events_note_clock(struct sample_events *events, size_t i,
+                         const struct sample_seen *seen,
+                         struct sample_draw *draw)
+{
+	const struct sample_ring *ring = &events->rings[i];
+
+	pthread_mutex_lock(&events->clocks);
+	if (ring->clock >= 0 && ring->clock_id == seen->event)
+		draw->newest_ns = seen->time;
+	pthread_mutex_unlock(&events->clocks);
+}
+
+void
+sample_events_draw(struct sample_events *events, size_t i,
+                   struct sample_draw *draw)
+{
+	const struct sample_ring *ring = &events->rings[i];
+	uint64_t least_ns, wanted_ns, passed_ns, next_ns;
+
+	if (draw->newest_ns == 0)
+		return;
+	least_ns = ring->clock_interval_ns / SAMPLE_LEAST_PART;
+	if (least_ns < SAMPLE_LEAST_NS)
+		least_ns = ring->clock_interval_ns < SAMPLE_LEAST_NS ?
+		    ring->clock_interval_ns : SAMPLE_LEAST_NS;
+	wanted_ns = (uint64_t)sample_draw_distance(draw,
+	    (double)ring->clock_interval_ns);
+	passed_ns = sample_events_clock() - draw->newest_ns + draw->late_ns;
+	next_ns = wanted_ns > passed_ns + least_ns ? wanted_ns - passed_ns :
+	    least_ns;
+	/* By what this distance is too long, the next ones are shorter. */
+	draw->late_ns = next_ns + passed_ns - wanted_ns;
+	if (draw->late_ns > SAMPLE_LATE_MOST * ring->clock_interval_ns)
+		draw->late_ns = SAMPLE_LATE_MOST * ring->clock_interval_ns;
+	draw->newest_ns = 0;
+	pthread_mutex_lock(&events->clocks);
+	if (ring->clock >= 0)
+		ioctl(ring->clock, PERF_EVENT_IOC_PERIOD, &next_ns);
+	pthread_mutex_unlock(&events->clocks);
 }
 
 bool

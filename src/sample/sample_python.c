@@ -206,6 +206,7 @@ struct python_reader {
 	_Atomic bool forgets;	/* what it has described has been lost */
 	uint64_t position;	/* in the ring */
 	uint64_t begin_ns, busy_ns;
+	struct sample_draw draw;
 	uint32_t unknown[READER_UNKNOWN];	/* processes that were told */
 
 	struct python_process *processes;	/* [n_processes], its copy */
@@ -932,10 +933,15 @@ python_reader_run(void *context)
 	reader->is_first = python_reader_hurry(sample_events_processor(
 	    whole->events, reader->number));
 	reader->begin_ns = python_clock();
+	reader->draw.state = (reader->begin_ns << 8 | 1) +
+	    (uint64_t)reader->number * 2;
 	while (sample_events_wait_sample(whole->events, reader->number,
 	                                 whole->stop)) {
 		while (sample_events_next_sample(whole->events,
 		       reader->number, &reader->position, &seen)) {
+			sample_events_note_clock(whole->events,
+			                         reader->number, &seen,
+			                         &reader->draw);
 			python_reader_update(reader);
 			process = python_process_find(reader->processes,
 			    reader->n_processes, seen.pid);
@@ -950,6 +956,8 @@ python_reader_run(void *context)
 			python_reader_take(reader, process, &seen);
 			reader->busy_ns += python_clock() - now;
 		}
+		sample_events_draw(whole->events, reader->number,
+		                   &reader->draw);
 	}
 	return NULL;
 }

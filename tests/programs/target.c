@@ -47,6 +47,19 @@ run_spin(long ms)
 	return 3;
 }
 
+/* Works for a millisecond of CPU time and sleeps for one, again and again. */
+static int
+run_doze(long ms)
+{
+	const struct timespec rest = { .tv_nsec = 1000000 };
+
+	for (; ms > 0; ms--) {
+		spin(1);
+		nanosleep(&rest, NULL);
+	}
+	return 0;
+}
+
 /*
  * Goes down and up all the time, some 60 frames of 500 bytes deep, so that
  * outer frames are others a little later.
@@ -518,6 +531,7 @@ static const struct {
 	int (*run)(long);
 } modes[] = {
 	{ "spin", run_spin },
+	{ "doze", run_doze },
 	{ "recursion", run_recursion },
 	{ "wander", run_wander },
 	{ "threads", run_threads },
