@@ -726,7 +726,8 @@ merge_again(void *data, struct error *error)
 	status = interpret_line(&attempt->session, attempt->line,
 	                        strlen(attempt->line), error);
 	assert_true((status != 0) == error->is_set);
-	snprintf(beside, sizeof beside, ".cpprof-export-%ld", (long)getpid());
+	snprintf(beside, sizeof beside, NEW_FILE_UNFINISHED "%ld-0",
+	         (long)getpid());
 	assert_int_not_equal(access(beside, F_OK), 0);
 	file = fopen("out", "r");
 	assert_true((file == NULL) == error->is_set);

@@ -17,16 +17,40 @@ new_file_fail(const struct new_file *file, int number, struct error *error)
 	return error_set(error, "%.200s: %s", file->name, strerror(number));
 }
 
+/* Names that are tried: a process that was killed may have had the same number
+ * and left a file behind. */
+enum { NAMES_TRIED = 100 };
+
 /* A name in the target's folder that shows what it belongs to. */
 static char *
-name_beside(const char *target)
+name_beside(const char *target, int attempt)
 {
 	const char *slash = strrchr(target, '/');
 	int n = slash == NULL ? 0 : (int)(slash + 1 - target);
 	char *name;
 
-	return asprintf(&name, "%.*s.cpprof-export-%ld", n, target,
-	                (long)getpid()) < 0 ? NULL : name;
+	return asprintf(&name, "%.*s" NEW_FILE_UNFINISHED "%ld-%d", n, target,
+	                (long)getpid(), attempt) < 0 ? NULL : name;
+}
+
+/* Creates a file beside the target; its name, or NULL. */
+static char *
+create_beside(struct new_file *file, mode_t mode)
+{
+	for (int attempt = 0; attempt < NAMES_TRIED; attempt++) {
+		char *beside = name_beside(file->target, attempt);
+
+		if (beside == NULL)
+			return NULL;
+		file->descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL |
+		                        O_CLOEXEC, mode);
+		if (file->descriptor >= 0)
+			return beside;
+		free(beside);
+		if (errno != EEXIST)
+			break;
+	}
+	return NULL;
 }
 
 /*
@@ -53,22 +77,17 @@ keep_rights(int descriptor, const struct stat *old)
 static bool
 open_beside(struct new_file *file, const struct stat *old)
 {
-	char *beside = name_beside(file->target);
+	/* Users that could not open the old file must not open this one. */
+	char *beside = create_beside(file, old == NULL ? 0666 : 0600);
 
 	if (beside == NULL)
 		return false;
-	/* Users that could not open the old file must not open this one. */
-	file->descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL |
-	                        O_CLOEXEC, old == NULL ? 0666 : 0600);
-	if (file->descriptor >= 0 && (old == NULL ||
-	                              keep_rights(file->descriptor, old))) {
+	if (old == NULL || keep_rights(file->descriptor, old)) {
 		file->beside = beside;
 		return true;
 	}
-	if (file->descriptor >= 0) {
-		close(file->descriptor);
-		unlink(beside);
-	}
+	close(file->descriptor);
+	unlink(beside);
 	free(beside);
 	return false;
 }
@@ -119,6 +138,19 @@ open_somehow(struct new_file *file, const char *name)
 	file->descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC |
 	                        O_CLOEXEC | O_NOCTTY, 0666);
 	return file->descriptor >= 0;
+}
+
+int
+make_directory(const char *path, struct error *error)
+{
+	struct stat status;
+
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return error_set(error, "%.300s: %s", path, strerror(errno));
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? 0 :
+	    error_set(error, "%.300s: not a directory", path);
 }
 
 int

@@ -63,6 +63,10 @@ bool read_only_is_on(void);
  * names, a folder to which nothing can be added) is written in place.
  */
 
+/* What the name of the new file begins with; a process that is killed leaves
+ * it behind. */
+#define NEW_FILE_UNFINISHED ".cpprof-export-"
+
 struct new_file {
 	struct writer writer;
 	const char *name;	/* as given, borrowed */
@@ -71,6 +75,9 @@ struct new_file {
 	char *beside;		/* NULL: it is written in place */
 	void (*on_limit)(int);	/* the action of SIGXFSZ before */
 };
+
+/* Makes a directory; one that is there is no error.  0, or -1 with *error set. */
+int make_directory(const char *path, struct error *error);
 
 /*
  * Opens it.  An open file must be closed: until then exceeding the limit on

@@ -18,8 +18,6 @@
 #include "src/base/writer.h"
 
 static const char ending[] = ".merged";
-/* In the name of a file that new_file.c has not finished. */
-static const char unfinished[] = ".merged.cpprof-export-";
 
 enum { OLD_SECONDS = 24 * 60 * 60 };	/* then nobody writes it any more */
 
@@ -42,19 +40,18 @@ has_git(const char *directory, bool *is_foreign)
 	return is_there;
 }
 
-/* The top of the work tree that the current directory is in; NULL: none. */
-static const char *
-find_top(struct arena *arena, struct error *error)
+/* Finds the work tree that the current directory is in. */
+static void
+find_top(struct kept *kept, struct error *error)
 {
 	char *here = getcwd(NULL, 0);
-	const char *top = NULL;
 	bool is_foreign = false;
 
 	for (char *slash; here != NULL; *slash = '\0') {
 		if (has_git(here, &is_foreign)) {
 			/* Its settings may name programs to run. */
-			if (!is_foreign)
-				top = arena_format(arena, error, "%s", here);
+			*(is_foreign ? &kept->foreign : &kept->top) =
+			    arena_format(&kept->arena, error, "%s", here);
 			break;
 		}
 		slash = strrchr(here, '/');
@@ -64,7 +61,6 @@ find_top(struct arena *arena, struct error *error)
 			slash++;
 	}
 	free(here);
-	return top;
 }
 
 int
@@ -72,7 +68,7 @@ kept_open(struct kept *kept, struct error *error)
 {
 	char *here = getcwd(NULL, 0);
 
-	kept->top = find_top(&kept->arena, error);
+	find_top(kept, error);
 	kept->directory = kept->top == NULL ||
 	    (here != NULL && strcmp(here, kept->top) == 0) ?
 	    ".cpprof/history" :
@@ -89,14 +85,6 @@ kept_close(struct kept *kept)
 	free(kept->commits);
 	arena_free(&kept->arena);
 	*kept = (struct kept){ 0 };
-}
-
-static int
-kept_make_directory(const char *path, bool *is_new, struct error *error)
-{
-	*is_new = mkdir(path, 0777) == 0;
-	return *is_new || errno == EEXIST ? 0 :
-	    error_set(error, "%.200s: %s", path, strerror(errno));
 }
 
 /* git shows nothing of a directory whose .gitignore has "*". */
@@ -122,13 +110,14 @@ kept_lock(struct kept *kept, struct error *error)
 	    (int)(slash - kept->directory), kept->directory);
 	const char *lock = arena_format(&kept->arena, error, "%s/.lock",
 	                                kept->directory);
-	bool is_new;
 
+	/* Only once, before there is a history: users may want git to see it. */
 	if (above == NULL || lock == NULL ||
 	    read_only_check(kept->directory, error) != 0 ||
-	    kept_make_directory(above, &is_new, error) != 0 ||
-	    (is_new && write_gitignore(above, &kept->arena, error) != 0) ||
-	    kept_make_directory(kept->directory, &is_new, error) != 0)
+	    make_directory(above, error) != 0 ||
+	    (access(kept->directory, F_OK) != 0 &&
+	     write_gitignore(above, &kept->arena, error) != 0) ||
+	    make_directory(kept->directory, error) != 0)
 		return -1;
 	kept->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
 	                  0666);
@@ -277,7 +266,7 @@ kept_list(struct kept *kept, struct error *error)
 
 /* ---- removing ---- */
 
-/* Removes files that nobody finished. */
+/* Removes files whose writers were killed. */
 static void
 remove_unfinished(const struct kept *kept)
 {
@@ -288,7 +277,8 @@ remove_unfinished(const struct kept *kept)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
-		if (strstr(entry->d_name, unfinished) != NULL &&
+		if (strncmp(entry->d_name, NEW_FILE_UNFINISHED,
+		            strlen(NEW_FILE_UNFINISHED)) == 0 &&
 		    fstatat(dirfd(directory), entry->d_name, &status,
 		            AT_SYMLINK_NOFOLLOW) == 0 &&
 		    now.tv_sec - status.st_mtim.tv_sec > OLD_SECONDS)

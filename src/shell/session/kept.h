@@ -46,10 +46,14 @@ struct kept_commit {
 struct kept {
 	struct arena arena;	/* all texts */
 	const char *top;	/* of git's work tree; NULL: there is none */
+	const char *foreign;	/* the same of another user's, which git is
+				 * not asked about; NULL: there is none */
 	const char *directory;	/* .cpprof/history there, or here */
 	struct kept_commit *commits;	/* [n] */
 	size_t n, capacity;
 	size_t n_damaged;	/* set by who reads them */
+	bool is_shallow;	/* git lacks the older commits; set by who
+				 * orders them */
 	int lock;		/* of kept_lock; 0: none */
 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "src/base/names.h"
 #include "src/base/text_buffer.h"
@@ -25,20 +25,19 @@ enum {
 
 /*
  * Runs git at the top of the work tree; whether it succeeded, with its output
- * as text.  words end with NULL.
+ * as text.  words end with NULL.  *why is set if it cannot be run.
  */
 static bool
 git_read(const struct kept *kept, const char *const *words,
-         struct text_buffer *output)
+         struct text_buffer *output, struct error *why)
 {
 	const char **all = NULL;
 	size_t n = 0;
-	struct error ignored = { 0 };
 	int status = -1;
 
 	while (words[n] != NULL)
 		n++;
-	all = memory_array(n + 6, sizeof *all, &ignored);
+	all = memory_array(n + 6, sizeof *all, why);
 	if (all == NULL || kept->top == NULL)
 		goto end;
 	all[0] = "git";
@@ -48,8 +47,7 @@ git_read(const struct kept *kept, const char *const *words,
 	all[4] = "-C";
 	all[5] = kept->top;
 	memcpy(all + 6, words, n * sizeof *words);
-	if (child_read(all, n + 6, OUTPUT_MOST, output, &status,
-	               &ignored) != 0)
+	if (child_read(all, n + 6, OUTPUT_MOST, output, &status, why) != 0)
 		status = -1;
 end:
 	free(all);
@@ -68,6 +66,7 @@ const char *
 kept_git_id(struct kept *kept, const char *name, struct error *error)
 {
 	struct text_buffer output = { 0 };
+	struct error why = { 0 };
 	const char *wanted, *id = NULL;
 
 	wanted = arena_format(&kept->arena, error, "%s^{commit}",
@@ -76,12 +75,19 @@ kept_git_id(struct kept *kept, const char *name, struct error *error)
 		return NULL;
 	if ((name == NULL || may_be_commit(name)) &&
 	    git_read(kept, (const char *const[]){ "rev-parse", "--verify",
-	             "--quiet", "--end-of-options", wanted, NULL }, &output))
+	             "--quiet", "--end-of-options", wanted, NULL }, &output,
+	             &why))
 		id = arena_format(&kept->arena, error, "%.*s",
 		    (int)strcspn(text_string(&output), "\n"),
 		    text_string(&output));
 	else if (name != NULL)
 		id = arena_format(&kept->arena, error, "%s", name);
+	else if (kept->foreign != NULL)
+		error_set(error, "%.200s/.git belongs to another user, so git "
+		          "is not asked which commit this is; name it with --id",
+		          kept->foreign);
+	else if (why.is_set)
+		error_set(error, "%s; name the commit with --id", why.text);
 	else
 		error_set(error, kept->top == NULL ? "there is no git here to "
 		          "say which commit this is; name it with --id" :
@@ -95,8 +101,9 @@ bool
 kept_git_has_changes(struct kept *kept)
 {
 	struct text_buffer output = { 0 };
+	struct error ignored = { 0 };
 	bool has_changes = git_read(kept, (const char *const[]){ "status",
-	    "--porcelain", "--untracked-files=no", NULL }, &output) &&
+	    "--porcelain", "--untracked-files=no", NULL }, &output, &ignored) &&
 	    output.length > 0;
 
 	text_free(&output);
@@ -138,6 +145,7 @@ find_subjects(struct git_order *order, struct error *error)
 	static const char *const first[] = { "log", "--no-walk=unsorted",
 		"--ignore-missing", "--no-show-signature", "--no-color",
 		"--format=%H %ct %s" };
+	struct error ignored = { 0 };
 	size_t n = 0;
 	bool is_known = false;
 
@@ -152,7 +160,7 @@ find_subjects(struct git_order *order, struct error *error)
 		return false;
 	}
 	words[n] = "--";
-	if (!git_read(kept, words, &output))
+	if (!git_read(kept, words, &output, &ignored))
 		text_clear(&output);
 	for (const char *line = text_string(&output); *line != '\0';) {
 		const char *end = strchrnul(line, '\n');
@@ -183,12 +191,13 @@ place_ancestors(struct git_order *order, struct error *error)
 {
 	struct kept *kept = order->kept;
 	struct text_buffer output = { 0 };
+	struct error ignored = { 0 };
 	const char *since = arena_format(&kept->arena, error,
 	    "--since=%" PRId64, order->oldest - SLACK_SECONDS);
 
 	if (since == NULL || !git_read(kept, (const char *const[]){ "rev-list",
 	        "--topo-order", "--reverse", since, "HEAD", "--", NULL },
-	        &output))
+	        &output, &ignored))
 		text_clear(&output);
 	for (const char *line = text_string(&output); *line != '\0';) {
 		const uint32_t i = commit_of(order, line);
@@ -201,6 +210,16 @@ place_ancestors(struct git_order *order, struct error *error)
 		line = end + (*end != '\0');
 	}
 	text_free(&output);
+}
+
+/* Whether the clone lacks the older part of the history. */
+static bool
+git_is_shallow(struct kept *kept, struct error *error)
+{
+	const char *path = arena_format(&kept->arena, error, "%s/.git/shallow",
+	                                kept->top);
+
+	return path != NULL && access(path, F_OK) == 0;
 }
 
 size_t
@@ -224,6 +243,7 @@ kept_git_order(struct kept *kept, bool *is_ordered)
 		place_ancestors(&order, &ignored);
 	if (!ignored.is_set && order.n_placed > 0) {
 		n_others = kept->n - order.n_placed;
+		kept->is_shallow = git_is_shallow(kept, &ignored);
 		memcpy(kept->commits, order.placed,
 		       order.n_placed * sizeof *order.placed);
 		kept->n = order.n_placed;

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* path_tables.c -- profiles as tables for engines that know SQL.
  *
- * Rows are collected and written as files of their own, so memory is bounded
- * and files that are there stay as they are.  What was written of stacks, paths
- * and labels is remembered by its number, as far as there is room; what is
- * forgotten is written again, which changes no answer, since all that is summed
- * are hits.
+ * Rows are collected in memory and written as new files, so memory is bounded
+ * and no file is changed.  The numbers of stacks, paths and sets of labels that
+ * were written are remembered, up to a limit; what is forgotten is written
+ * again, which changes no answer: only hits are added up.
  *
  * A number is the hash of the names (XXH3, 64 bits), each seeded by that of the
  * names before, so it is the same in every merge.
  */
 #include "src/shell/session/path_tables.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
+#include "src/base/writer.h"
 #include "src/formats/parquet/parquet.h"
 #include "src/profile/large_array.h"
 #include "src/profile/sections.h"
@@ -247,13 +245,6 @@ path_tables_free(struct path_tables *tables)
 
 /* ---- files ---- */
 
-static int
-tables_make_directory(const char *path, struct error *error)
-{
-	return mkdir(path, 0777) == 0 || errno == EEXIST ? 0 :
-	    error_set(error, "%.300s: %s", path, strerror(errno));
-}
-
 /*
  * Writes a table to a new file.  Its name depends on the members and the number
  * of files before, so the same merge again writes the same files.
@@ -267,10 +258,8 @@ tables_write(struct path_tables *tables, struct parquet_table *table,
 	path = arena_format(&tables->arena, error,
 	    "%s/part-%016" PRIx64 "-%04" PRIu64 ".parquet", directory,
 	    tables->members, tables->n_files++);
-	return path == NULL || tables_make_directory(tables->request.directory,
-	                                             error) != 0 ||
-	       tables_make_directory(directory, error) != 0 ? -1 :
-	       parquet_table_write(table, path, error);
+	return path == NULL || make_directory(directory, error) != 0 ? -1 :
+	    parquet_table_write(table, path, error);
 }
 
 static int
@@ -285,8 +274,18 @@ tables_write_kind(struct path_tables *tables, size_t kind,
 	    tables->is_written[kind])
 		return 0;
 	tables->is_written[kind] = true;
-	return directory == NULL ? -1 :
+	return directory == NULL ||
+	    make_directory(tables->request.directory, error) != 0 ? -1 :
 	    tables_write(tables, tables->tables[kind], directory, error);
+}
+
+static int
+tables_write_kinds(struct path_tables *tables, struct error *error)
+{
+	for (size_t i = 0; i < N_TABLES; i++)
+		if (tables_write_kind(tables, i, error) != 0)
+			return -1;
+	return 0;
 }
 
 /* Adds KEY=VALUE as the name of a directory. */
@@ -308,6 +307,8 @@ add_partition(struct text_buffer *text, const char *key, const char *value)
 	}
 }
 
+/* Writes hits, and before them what says what they are of, so that who reads
+ * meanwhile finds that. */
 static int
 tables_write_part(struct path_tables *tables, struct part *part,
                   struct error *error)
@@ -317,10 +318,10 @@ tables_write_part(struct path_tables *tables, struct part *part,
 
 	if (parquet_table_rows(part->table) == 0)
 		return 0;
+	if (tables_write_kinds(tables, error) != 0)
+		return -1;
 	text_add_format(&text, "%s/hit", tables->request.directory);
-	status = tables_make_directory(tables->request.directory, error);
-	if (status == 0)
-		status = tables_make_directory(text_string(&text), error);
+	status = make_directory(text_string(&text), error);
 	if (tables->request.key != NULL)
 		add_partition(&text, tables->request.key,
 		    part->value == NO_NAME ? no_value :
@@ -332,23 +333,15 @@ tables_write_part(struct path_tables *tables, struct part *part,
 	return status;
 }
 
-/* What says what hits are of is written before them. */
-static int
-tables_write_all(struct path_tables *tables, struct error *error)
+int
+path_tables_end(struct path_tables *tables, struct error *error)
 {
-	for (size_t i = 0; i < N_TABLES; i++)
-		if (tables_write_kind(tables, i, error) != 0)
-			return -1;
+	if (tables_write_kinds(tables, error) != 0)
+		return -1;
 	for (size_t i = 0; i < tables->n_parts; i++)
 		if (tables_write_part(tables, &tables->parts[i], error) != 0)
 			return -1;
 	return 0;
-}
-
-int
-path_tables_end(struct path_tables *tables, struct error *error)
-{
-	return tables_write_all(tables, error);
 }
 
 /* Writes what there is too much of. */
@@ -369,12 +362,8 @@ tables_flush(struct path_tables *tables, struct error *error)
 		if (own > parquet_table_bytes(tables->parts[largest].table))
 			largest = i;
 	}
-	if (bytes <= HITS_BYTES)
-		return 0;
-	for (size_t i = 0; i < N_TABLES; i++)
-		if (tables_write_kind(tables, i, error) != 0)
-			return -1;
-	return tables_write_part(tables, &tables->parts[largest], error);
+	return bytes <= HITS_BYTES ? 0 :
+	    tables_write_part(tables, &tables->parts[largest], error);
 }
 
 /* The rows of a value; if there are too many, the place of the largest. */
@@ -430,7 +419,7 @@ name_after(const struct path_tables *tables, uint64_t before, uint32_t name)
  */
 static size_t
 tables_walk_step(struct path_tables *tables, size_t n, uint32_t name,
-          struct error *error)
+                 struct error *error)
 {
 	struct walk *walk = &tables->walk;
 	const uint64_t before = n == 0 ? 0 : walk->ids[n - 1];
@@ -621,8 +610,8 @@ struct label_pair {
 
 static int
 tables_add_pair(struct adding *adding, struct label_pair *pairs, size_t *n,
-         uint64_t *id, const char *key, const char *value,
-         struct error *error)
+                uint64_t *id, const char *key, const char *value,
+                struct error *error)
 {
 	struct path_tables *tables = adding->tables;
 	struct label_pair *pair = &pairs[(*n)++];
@@ -648,7 +637,9 @@ tables_add_section(struct adding *adding, uint32_t number, struct error *error)
 	const char *const known[][2] = {
 		{ "host", process == NO_PROCESS ? NULL :
 		    profile->processes[process].host },
-		{ "process", process == NO_PROCESS ? NULL :
+		{ "process", process == NO_PROCESS ||
+		    strcmp(process_title(profile, process),
+		           UNKNOWN_NAME) == 0 ? NULL :
 		    process_title(profile, process) },
 		{ "thread", section.thread == NO_THREAD ? NULL :
 		    thread_title(profile, section.thread) },
@@ -671,14 +662,14 @@ tables_add_section(struct adding *adding, uint32_t number, struct error *error)
 			text_add_format(&value, " %s", names_text(
 			    profile->names, label->unit));
 		tables_add_pair(adding, pairs, &n, &id,
-		         names_text(profile->names, label->key),
-		         text_string(&value), error);
+		                names_text(profile->names, label->key),
+		                text_string(&value), error);
 	}
 	for (size_t i = 0; pairs != NULL && i < 3; i++)
 		if (known[i][1] != NULL &&
 		    !has_label(profile, &section, known[i][0]))
 			tables_add_pair(adding, pairs, &n, &id, known[i][0],
-			         known[i][1], error);
+			                known[i][1], error);
 	text_free(&value);
 	adding->labels_of[number] = id;
 	adding->value_of[number] = NO_NAME;
@@ -923,7 +914,7 @@ adding_begin(struct adding *adding, struct error *error)
 
 static int
 tables_add_profile(struct path_tables *tables, struct profile *profile,
-            const char *path, const char *id, struct error *error)
+                   const char *path, const char *id, struct error *error)
 {
 	const struct naming_request naming = {
 		.profile = profile, .rule = tables->request.rule,
