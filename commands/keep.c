@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* commands/keep.c -- keeps profiles for a commit, for log to compare. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,43 +308,37 @@ keep_run(struct session *session, const struct arguments *arguments,
 {
 	static char *const none[] = { NULL };
 	const struct value *given = &arguments->values[0];
-	char *const *words = given->is_given ? (char *const *)given->words :
-	    none;
 	struct keep_options options = { .most = KEPT_COMMITS };
-	size_t n = 0;
+	const char **files = memory_array(given->n_words + 1, sizeof *files,
+	                                  error);
+	int result = -1;
+	size_t n;
 
-	if (options_take(keep_option_rows, "keep", &options, &words,
-	                 error) != 0) {
+	if (files == NULL)
+		return -1;
+	if (options_take_among(keep_option_rows, "keep", &options,
+	        given->is_given ? (char *const *)given->words : none, files,
+	        &n, error) != 0) {
 		if (session->is_lone_command)
 			session->status = EXIT_USAGE;
-		return -1;
+	} else if (options.wants_help) {
+		result = help_describe(&command_keep, table, error);
+	} else if (read_only_check("keep", error) == 0) {
+		result = keep_with(session, &options, files, n, table, error);
 	}
-	if (options.wants_help)
-		return help_describe(&command_keep, table, error);
-	if (read_only_check("keep", error) != 0)
-		return -1;
-	if (*words != NULL && strcmp(*words, "--") == 0)
-		words++;
-	while (words[n] != NULL)
-		n++;
-	return keep_with(session, &options, (const char *const *)words, n,
-	                 table, error);
+	free(files);
+	return result;
 }
 
 static void
 keep_complete(struct completion *completion, const struct word *words,
               size_t n)
 {
-	const struct option_row *row;
-
 	(void)words, (void)n;
-	if (completion->prefix[0] != '-') {
+	if (completion->prefix[0] == '-')
+		completion_offer_options(completion, keep_option_rows);
+	else
 		completion_offer_files(completion);
-		return;
-	}
-	for (row = keep_option_rows; !option_is_end(row); row++)
-		completion_offer(completion, option_word(row),
-		                 strlen(option_word(row)));
 }
 
 const struct command command_keep = {

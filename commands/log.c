@@ -266,9 +266,11 @@ log_add_heading(struct logging *logging, struct error *error)
 	    n, n == 1 ? "" : "s");
 	if (logging->n_left_out > 0)
 		table_add_footer(table, error, "%zu more %s no ancestor%s of "
-		    "HEAD: log --all", logging->n_left_out,
+		    "HEAD%s: log --all", logging->n_left_out,
 		    logging->n_left_out == 1 ? "commit is" : "commits are",
-		    logging->n_left_out == 1 ? "" : "s");
+		    logging->n_left_out == 1 ? "" : "s",
+		    logging->kept.is_shallow ? " as far as this shallow clone "
+		    "knows; git fetch --unshallow, or" : "");
 	if (logging->runs.n_others > 0)
 		table_add_footer(table, error, "%zu more without resource %s",
 		    logging->runs.n_others, logging->request.resource);
@@ -394,10 +396,10 @@ const struct command command_log = {
 	.description =
 	    "For the profiles that keep has kept: a row for each commit, with "
 	    "what a run used in the function and what it calls, or on the "
-	    "path, on average. +- is half of the 95% interval of that, by what "
-	    "the runs of the commit and those nearby differ by. No profile "
-	    "needs to be loaded; if one is, its current resource, its steps and "
-	    "its settings apply.\n\n"
+	    "path, on average. +- is half of its 95% interval, estimated from "
+	    "how much the runs of this commit and of those nearby differ. No "
+	    "profile needs to be loaded; if one is, its current resource, its "
+	    "steps and its settings apply.\n\n"
 	    "Commits are in git's order. Those that are no ancestors of HEAD "
 	    "are left out, unless git knows none, or with --all; then the order "
 	    "is that of keeping. limit N shows the newest N.\n\n"

@@ -69,12 +69,8 @@ mcp_run(struct session *session, const struct arguments *arguments,
 static void
 mcp_complete(struct completion *completion, const struct word *words, size_t n)
 {
-	const struct option_row *row;
-
 	(void)words, (void)n;
-	for (row = mcp_option_rows; !option_is_end(row); row++)
-		completion_offer(completion, option_word(row),
-		                 strlen(option_word(row)));
+	completion_offer_options(completion, mcp_option_rows);
 }
 
 const struct command command_mcp = {

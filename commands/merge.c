@@ -177,18 +177,9 @@ parse_words(struct merge_options *options, char *const *words,
 {
 	*options = (struct merge_options){ .inputs = inputs,
 		.most_names = PATH_TABLES_NAMES };
-	while (*words != NULL) {
-		if (options_take(merge_option_rows, "merge", options, &words,
-		                 error) != 0)
-			return -1;
-		if (*words != NULL && strcmp(*words, "--") == 0) {
-			while (*++words != NULL)
-				inputs[options->n_inputs++] = *words;
-			break;
-		}
-		if (*words != NULL)
-			inputs[options->n_inputs++] = *words++;
-	}
+	if (options_take_among(merge_option_rows, "merge", options, words,
+	                       inputs, &options->n_inputs, error) != 0)
+		return -1;
 	if (options->wants_help)
 		return 0;
 	if (options->output == NULL)
@@ -448,13 +439,10 @@ merge_complete(struct completion *completion, const struct word *words,
 			completion_offer(completion, keys[i], strlen(keys[i]));
 		return;
 	}
-	if (completion->prefix[0] != '-') {
+	if (completion->prefix[0] == '-')
+		completion_offer_options(completion, merge_option_rows);
+	else
 		completion_offer_files(completion);
-		return;
-	}
-	for (row = merge_option_rows; !option_is_end(row); row++)
-		completion_offer(completion, option_word(row),
-		                 strlen(option_word(row)));
 }
 
 const struct command command_merge = {

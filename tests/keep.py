@@ -219,6 +219,24 @@ def check_git(folder):
                  ["other change", "change 1", "change 0"], table)
     claims.check("--all shows all", len(log(folder, "--all parse")["rows"])
                  == 7)
+    shallow = os.path.join(folder, "shallow")
+    git(folder, "clone", "-q", "--depth=1", "--branch=main",
+        f"file://{folder}", shallow)
+    shutil.copytree(os.path.join(folder, ".cpprof"),
+                    os.path.join(shallow, ".cpprof"))
+    done = cpprof.run("-q", "-e", "log parse", cwd=shallow)
+    claims.check("a shallow clone is told", "git fetch --unshallow" in
+                 done.stdout and len(log(shallow, "parse")["rows"]) == 1,
+                 done.stdout)
+    done = keep(folder, None, file, status=1, env={**os.environ, "PATH": ""})
+    claims.check("so is that git cannot be run", "git: " in done.stderr and
+                 "--id" in done.stderr, done.stderr)
+    if os.geteuid() == 0:
+        os.chown(os.path.join(shallow, ".git"), 1, 1)
+        done = keep(shallow, None, file, status=1)
+        claims.check("and that its directory is another user's", "another "
+                     "user" in done.stderr and "--id" in done.stderr,
+                     done.stderr)
     write(source, {"x": 78})
     write(file, {"main;parse": 8, "main": 9})
     done = keep(folder, None, file)
@@ -279,6 +297,42 @@ def check_bounds(folder):
     claims.check("a commit has at most 100 runs", "at most 100" in done.stderr
                  and log(folder, "main")["rows"][0]["runs"] == 60,
                  done.stderr)
+
+
+def check_killed(folder):
+    """What processes that were killed leave behind."""
+    kept = os.path.join(folder, ".cpprof", "history")
+    keep(folder, "a", write(os.path.join(folder, "run"), {"main": 1}))
+    before = os.stat(os.path.join(kept, "a.merged")).st_ino
+    write(os.path.join(folder, "run"), {"main": 2})
+    # A number comes back, always if each job has processes of its own.
+    subprocess.run(["sh", "-c", f'touch "{kept}/.cpprof-export-$$-0"; exec '
+                    f"{cpprof.CPPROF} keep --id a run"], cwd=folder,
+                   check=True, stdout=subprocess.DEVNULL)
+    claims.check("a file that another process of this number left does not "
+                 "make it write in place", before !=
+                 os.stat(os.path.join(kept, "a.merged")).st_ino and
+                 log(folder, "main")["rows"][0]["runs"] == 2)
+    left, = (name for name in os.listdir(kept) if "export" in name)
+    old = os.path.join(kept, ".cpprof-export-1-0")
+    write(old, {})
+    os.utime(old, (0, 0))
+    keep(folder, "b", os.path.join(folder, "run"))
+    claims.check("files of processes that were killed are removed after a day",
+                 left in os.listdir(kept) and not os.path.exists(old),
+                 os.listdir(kept))
+    # As after a disk was full when the first directory had been made.
+    shutil.rmtree(kept)
+    os.remove(os.path.join(folder, ".cpprof", ".gitignore"))
+    keep(folder, "b", os.path.join(folder, "run"))
+    claims.check("a directory without a history gets its .gitignore",
+                 os.path.exists(os.path.join(folder, ".cpprof",
+                                             ".gitignore")))
+    os.remove(os.path.join(folder, ".cpprof", ".gitignore"))
+    keep(folder, "c", os.path.join(folder, "run"))
+    claims.check("one that the user has removed stays away",
+                 not os.path.exists(os.path.join(folder, ".cpprof",
+                                                 ".gitignore")))
 
 
 def check_together(folder):
@@ -373,7 +427,7 @@ def check_speed(folder):
 
 def main():
     for check in (check_values, check_loaded, check_recursion, check_git,
-                  check_refusals, check_bounds, check_together,
+                  check_refusals, check_bounds, check_killed, check_together,
                   check_changes, check_speed):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)

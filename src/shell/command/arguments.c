@@ -11,7 +11,9 @@ text_add_usage(struct text_buffer *text, const struct command *command)
 
 	text_add_string(text, command->name);
 	for (; argument != NULL && argument->name != NULL; argument++) {
-		bool is_optional = argument->flags & ARG_OPTIONAL;
+		/* A name of several words may say which are optional. */
+		bool is_optional = (argument->flags & ARG_OPTIONAL) != 0 &&
+		    argument->name[0] != '[';
 
 		text_add_string(text, is_optional ? " [" : " ");
 		if (argument->kind->add_usage != NULL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/short_name.h"
+#include "src/shell/line/words.h"
 
 int
 option_take(const struct option_row *row, void *options, const char *value,
@@ -84,6 +85,35 @@ options_take(const struct option_row *rows, const char *command,
 			return -1;
 	}
 	return 0;
+}
+
+int
+options_take_among(const struct option_row *rows, const char *command,
+                   void *options, char *const *words, const char **others,
+                   size_t *n, struct error *error)
+{
+	*n = 0;
+	while (*words != NULL) {
+		if (options_take(rows, command, options, &words, error) != 0)
+			return -1;
+		if (*words != NULL && strcmp(*words, "--") == 0) {
+			while (*++words != NULL)
+				others[(*n)++] = *words;
+			break;
+		}
+		if (*words != NULL)
+			others[(*n)++] = *words++;
+	}
+	return 0;
+}
+
+void
+completion_offer_options(struct completion *completion,
+                         const struct option_row *rows)
+{
+	for (; !option_is_end(rows); rows++)
+		completion_offer(completion, option_word(rows),
+		                 strlen(option_word(rows)));
 }
 
 void

@@ -69,6 +69,19 @@ const struct option_row *option_match(const struct option_row *rows,
 int options_take(const struct option_row *rows, const char *command,
                  void *options, char *const **words, struct error *error);
 
+/*
+ * The same for options anywhere among words that end with NULL; after "--" there
+ * are none.  others[*n]: the other words, with room for all.
+ */
+int options_take_among(const struct option_row *rows, const char *command,
+                       void *options, char *const *words, const char **others,
+                       size_t *n, struct error *error);
+
+/* Offers all options of a table. */
+struct completion;
+void completion_offer_options(struct completion *completion,
+                              const struct option_row *rows);
+
 /* Adds "-h, --help" or "--symfs DIR". */
 void text_add_option(struct text_buffer *text, const struct option_row *row);
 

@@ -455,9 +455,7 @@ record_options_complete(struct completion *completion,
 	} else if (row != NULL && row->take == take_processes) {
 		attach_complete(completion);
 	} else if (takes_options && completion->prefix[0] == '-') {
-		for (row = record_option_rows; !option_is_end(row); row++)
-			completion_offer(completion, option_word(row),
-			                 strlen(option_word(row)));
+		completion_offer_options(completion, record_option_rows);
 	} else {
 		completion_offer_files(completion);
 	}
