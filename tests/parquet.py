@@ -3,7 +3,8 @@
 """parquet.py -- merge -f parquet: DuckDB gives what cpprof gives, row for row.
 
 DuckDB is that of npm: @duckdb/node-api in NODE_PATH.  Without it only what needs
-no engine is tested.  Speaks TAP.
+no engine is tested.  hyparquet (with hyparquet-compressors), a reader of other
+authors, is a second witness.  Speaks TAP.
 """
 import glob
 import json
@@ -15,6 +16,7 @@ import subprocess
 import tempfile
 
 import cpprof
+import oracle
 import pprof_writer
 from claims import Claims
 
@@ -37,6 +39,19 @@ for (const query of JSON.parse(fs.readFileSync(0, 'utf8'))) {
 console.log(JSON.stringify(answers));
 """
 
+# Reads each file that is named, and answers with an object of lists of rows.
+READER = """
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+const rows = {};
+for (const path of process.argv.slice(2)) {
+    const file = await asyncBufferFromFile(path);
+    rows[path] = await parquetReadObjects({ file, compressors });
+}
+console.log(JSON.stringify(rows, (key, value) =>
+    typeof value === 'bigint' ? value.toString() : value));
+"""
+
 # What doc/tables.md tells users to begin with.
 VIEWS = """
 create view hit as select * from read_parquet('{0}/hit/**/*.parquet');
@@ -47,25 +62,31 @@ create view label as select distinct * from '{0}/label/*.parquet';
 """
 
 
-def engine(folder, tables, queries):
-    """The rows of each query, as lists."""
-    script = os.path.join(folder, "engine.mjs")
-    if not os.path.exists(script):
+def run_node(folder, name, text, *arguments, **more):
+    """What a script answers."""
+    script = os.path.join(folder, name)
+    if not os.path.exists(os.path.join(folder, "node_modules")):
         os.symlink(os.environ["NODE_PATH"],
                    os.path.join(folder, "node_modules"))
-        with open(script, "w", encoding="ascii") as file:
-            file.write(ENGINE)
-    views = [line for line in VIEWS.format(tables).splitlines() if line]
-    done = subprocess.run(["node", script], text=True, capture_output=True,
-                          input=json.dumps(views + queries), timeout=300,
-                          check=False)
+    with open(script, "w", encoding="ascii") as file:
+        file.write(text)
+    done = subprocess.run(["node", script, *arguments], text=True,
+                          capture_output=True, timeout=300, check=False,
+                          **more)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)[len(views):]
+    return json.loads(done.stdout)
 
 
-def has_engine():
-    return shutil.which("node") and os.path.isdir(os.path.join(
-        os.environ.get("NODE_PATH", ""), "@duckdb", "node-api"))
+def engine(folder, tables, queries):
+    """The rows of each query, as lists."""
+    views = [line for line in VIEWS.format(tables).splitlines() if line]
+    return run_node(folder, "engine.mjs", ENGINE,
+                    input=json.dumps(views + queries))[len(views):]
+
+
+def has_package(*names):
+    return shutil.which("node") and all(os.path.isdir(os.path.join(
+        os.environ.get("NODE_PATH", ""), name)) for name in names)
 
 
 def make_profiles(folder):
@@ -269,6 +290,88 @@ def check_large_values(folder):
     claims.check("in several row groups", int(groups[0][0]) == 2, groups)
 
 
+# ---- another reader ----
+
+def read_tables(folder, tables):
+    """{table: rows}, as hyparquet reads them."""
+    paths = glob.glob(tables + "/**/*.parquet", recursive=True)
+    rows = {}
+    for path, found in run_node(folder, "reader.mjs", READER,
+                                *paths).items():
+        name = os.path.relpath(path, tables).split(os.sep)[0]
+        rows.setdefault(name, []).extend(found)
+    return rows
+
+
+def check_reader(folder):
+    """Names, values and depths that are not usual, row for row."""
+    draw = random.Random(11)
+    names = ["main", "a\tb\nc", "\x01\x1b[31m\x7f", "\U0001f600\u2028\u00e9",
+             "\"'`\\;", "n" * 10000, "std::map<int, char>::at", "p q", "r"]
+    stacks = {tuple(draw.choices(names, k=draw.randrange(1, 9))):
+              draw.choice((1, 2 ** 53 + 1, 2 ** 55 + draw.randrange(99)))
+              for _ in range(100)}
+    stacks[("r",) * 100000] = 7
+    stacks[tuple(f"f{i}" for i in range(20000))] = 2 ** 62 + 3
+    number = {name: i + 1 for i, name in enumerate(sorted(
+        {name for stack in stacks for name in stack}))}
+    path = os.path.join(folder, "odd.pb.gz")
+    pprof_writer.write(path, [
+        ([number[name] for name in reversed(stack)], hits,
+         [("k\u00e9y", "v\n\u00e4", None)] if len(stack) % 2 else [])
+        for stack, hits in stacks.items()],
+        {i: name for name, i in number.items()})
+    tables = os.path.join(folder, "odd")
+    cpprof.run("merge", "-f", "parquet", "--paths", "3", "-o", tables, path)
+    rows = read_tables(folder, tables)
+    stack_of = {row["stack"]: tuple(row["names"]) for row in rows["stack"]}
+    claims.check("another reader finds each stack with its hits",
+                 {stack_of[row["stack"]]: int(row["count"])
+                  for row in rows["hit"]} == stacks and
+                 len(rows["hit"]) == len(rows["stack"]) == len(stacks) and
+                 all(row["leaf"] == row["names"][-1]
+                     for row in rows["stack"]))
+    path_of = {row["path"]: tuple(row["names"]) for row in rows["path"]}
+    found = {stack: set() for stack in stacks}
+    for row in rows["stack_path"]:
+        found[stack_of[row["stack"]]].add(path_of[row["path"]])
+    differ = []
+    for stack in stacks:
+        expected = {part for name in set(stack) for part in
+                    oracle.canonical_paths(stack, name) if len(part) <= 3} \
+            if len(stack) < 100 else found[stack]
+        if found[stack] != expected:
+            differ.append((stack, found[stack] ^ expected))
+    claims.make("and the canonical paths of each", differ)
+    claims.check("those of recursion in 100,000 frames and of a chain of "
+                 "20,000", len(found[("r",) * 100000]) == 2 and
+                 sum(len(paths) for stack, paths in found.items()
+                     if len(stack) == 20000) == 3 * 20000 - 3)
+    claims.check("each path has the one before it, or null", all(
+        row["parent"] is None if len(row["names"]) == 1 else
+        path_of[row["parent"]] == tuple(row["names"][:-1])
+        for row in rows["path"]))
+    claims.check("labels of any characters, and hits without any",
+                 {(row["key"], row["value"]) for row in rows["label"]} ==
+                 {("k\u00e9y", "v\n\u00e4")} and all(
+                     (row["labels"] != "0") ==
+                     (len(stack_of[row["stack"]]) % 2 == 1)
+                     for row in rows["hit"]), (rows["label"], [
+                         (row["labels"], len(stack_of[row["stack"]]))
+                         for row in rows["hit"]]))
+    claims.check("what is not known is null", all(
+        row["time_ns"] is None for row in rows["hit"]) and
+        [(row["start_ns"], row["end_ns"]) for row in rows["member"]] ==
+        [(None, None)], rows["member"])
+    plain = os.path.join(folder, "plain.folded")
+    with open(plain, "w", encoding="ascii") as file:
+        file.write("main 1\n")
+    cpprof.run("merge", "-f", "parquet", "-o", plain + ".tables", plain)
+    rows = read_tables(folder, plain + ".tables")
+    claims.check("a table without rows is one", rows["label"] == [] and
+                 len(rows["hit"]) == 1, rows)
+
+
 # ---- without an engine ----
 
 def check_files(folder):
@@ -308,7 +411,11 @@ def check_files(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("files end", check_files, folder)
-    if not has_engine():
+        if has_package("hyparquet", "hyparquet-compressors"):
+            claims.attempt("another reader's rows end", check_reader, folder)
+        else:
+            claims.skip("another reader's rows", "no hyparquet in NODE_PATH")
+    if not has_package(os.path.join("@duckdb", "node-api")):
         claims.skip("DuckDB's answers", "no @duckdb/node-api in NODE_PATH")
         claims.end()
         return

@@ -148,16 +148,25 @@ parquet_table_new(const struct parquet_column *columns, size_t n,
 	return NULL;
 }
 
+/* Their memory too: of many tables, each may have been the largest once. */
+static void
+parquet_free_cells(struct parquet_table *table)
+{
+	for (size_t i = 0; i < table->n_columns; i++) {
+		free(table->cells[i].numbers);
+		free(table->cells[i].texts);
+		free(table->cells[i].ends);
+		table->cells[i] = (struct parquet_cells){ 0 };
+	}
+	table->n_rows = 0;
+}
+
 void
 parquet_table_free(struct parquet_table *table)
 {
 	if (table == NULL)
 		return;
-	for (size_t i = 0; i < table->n_columns; i++) {
-		free(table->cells[i].numbers);
-		free(table->cells[i].texts);
-		free(table->cells[i].ends);
-	}
+	parquet_free_cells(table);
 	free(table->cells);
 	free(table->slots);
 	free(table->places);
@@ -455,7 +464,7 @@ put_levels(struct text_buffer *page, struct text_buffer *levels)
  */
 static uint32_t
 parquet_add_levels(struct parquet_table *table, size_t column,
-           const struct range *range, struct chunk *chunk)
+                   const struct range *range, struct chunk *chunk)
 {
 	const struct parquet_column *kind = &table->columns[column];
 	const struct parquet_cells *cells = &table->cells[column];
@@ -916,8 +925,6 @@ parquet_table_write(struct parquet_table *table, const char *path,
 	is_whole = parquet_write_file(&writing) == 0;
 	if (new_file_close(&file, is_whole, error) != 0 || !is_whole)
 		return -1;
-	for (size_t i = 0; i < table->n_columns; i++)
-		table->cells[i].n = 0;
-	table->n_rows = 0;
+	parquet_free_cells(table);
 	return 0;
 }
