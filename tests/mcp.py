@@ -137,6 +137,8 @@ def check_rights(directory):
                 f"!touch {target}", f"shell touch {target}",
                 f"save {target}", f"flame {target}.html",
                 f"record touch {target}", f"merge -o {target} {FORMS}",
+                f"merge -f parquet -o {target} {FORMS}",
+                f"keep --id a {FORMS}",
                 f"set budget {target}", f"budget {target}",
                 f"graph > {target}", f"report {target}.html"]
     with Server(cwd=directory) as server:
