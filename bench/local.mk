@@ -58,7 +58,8 @@ bench-parquet: all
 
 # What the collector and its peers cost: `make bench-collector`, or with
 # ROUNDS=20, or with SHORT=--short.
-EXTRA_DIST += bench/collector.py bench/profilers.py bench/workloads.py \
+EXTRA_DIST += bench/collector.py bench/log.py bench/profilers.py \
+	bench/workloads.py \
 	bench/programs/allocate.c \
 	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc \
 	bench/programs/pieces.c \

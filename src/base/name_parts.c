@@ -1068,9 +1068,13 @@ name_return_type(const char *name, size_t n)
 
 	for (uint32_t i = 0; n <= NAME_PARTS_MAX && i < n; i++) {
 		char c = name[i];
+		uint32_t end;
 
-		uint32_t end = skip_operator(&finding, i);
-
+		/* Most characters, and "operator" is the only word that
+		 * matters. */
+		if (c != 'o' && name_parts_is_identifier(c))
+			continue;
+		end = skip_operator(&finding, i);
 		if (end > i && depth == 0)
 			return begin;
 		if (end > i) {
@@ -1117,9 +1121,13 @@ name_tail(const char *name, size_t n)
 
 	for (uint32_t i = 0; n <= NAME_PARTS_MAX && i < n; i++) {
 		char c = name[i];
-		uint32_t end = skip_operator(&finding, i);
-		bool opens = end == i && c != '\0' && strchr("(<[{", c) != NULL;
+		uint32_t end;
+		bool opens;
 
+		if (depth > 0 && c != 'o' && name_parts_is_identifier(c))
+			continue;
+		end = skip_operator(&finding, i);
+		opens = end == i && c != '\0' && strchr("(<[{", c) != NULL;
 		if (opens && depth == 0 && opens_tail(&finding, i,
 		    i > 0 && operator_end == i)) {
 			tail = tail < n ? tail : i;

@@ -3,6 +3,7 @@
 #include "src/base/worker.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -49,6 +50,16 @@ create_thread(struct worker *worker)
 	status = pthread_create(&worker->thread, NULL, work, worker);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return status;
+}
+
+unsigned
+worker_processors(void)
+{
+	cpu_set_t usable;
+
+	/* (It fails where there are more than 1,024.) */
+	return sched_getaffinity(0, sizeof usable, &usable) != 0 ? 1 :
+	    (unsigned)CPU_COUNT(&usable);
 }
 
 struct worker *

@@ -10,6 +10,9 @@
 
 struct worker;
 
+/* Processors that this process may use; at least 1. */
+unsigned worker_processors(void);
+
 /* NULL when there is no memory or no thread; worker_start accepts that. */
 struct worker *worker_new(void);
 

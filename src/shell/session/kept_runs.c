@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kept_runs.c -- what the runs of commits have of a path.
  *
- * One profile at a time is read, named as views would name it, and counted; on
- * two threads, of which one has every other commit.
+ * One profile at a time is read, named as views would name it, and counted, on
+ * a thread for each processor.  Of n threads each has every n-th commit.
  */
 #include "src/shell/session/kept.h"
 
@@ -15,7 +15,10 @@
 #include "src/profile/large_array.h"
 #include "src/views/hits/hits.h"
 
-enum { READERS = 2, LEAST_SAMPLES = 5 };	/* a run, as in src/noise */
+enum {
+	READERS_MOST = 16,
+	LEAST_SAMPLES = 5,	/* a run, as in src/noise */
+};
 
 /* A function's part of all hits below which it says nothing of the noise, if
  * hits are no samples. */
@@ -79,7 +82,7 @@ struct body {
 struct reader_of_runs {
 	const struct kept *kept;
 	const struct kept_request *request;
-	size_t first;			/* then every READERS-th */
+	size_t first, step;		/* then every step-th */
 	struct kept_outcome *outcomes;	/* [kept->n] */
 	struct names *names;		/* of the bodies */
 	struct body *bodies;		/* [n_bodies] */
@@ -116,7 +119,7 @@ reserve_hits(struct reader_of_runs *reader, uint32_t n, struct error *error)
 /* The request's path as names of the profile; 0: it has none. */
 static size_t
 kept_find_path(const struct kept_request *request, const struct names *names,
-          uint32_t *path)
+               uint32_t *path)
 {
 	for (size_t i = 0; i < request->n_path; i++) {
 		path[i] = names_find(names, request->path[i],
@@ -294,7 +297,7 @@ read_commits(void *context)
 	struct reader_of_runs *reader = context;
 
 	for (size_t i = reader->first; i < reader->kept->n &&
-	     !reader->error.is_set; i += READERS)
+	     !reader->error.is_set; i += reader->step)
 		if (progress_step(NULL, 0, 0, &reader->error) == 0)
 			read_commit(reader, i);
 }
@@ -304,7 +307,8 @@ read_commits(void *context)
 struct kept_arrays {
 	struct kept_outcome *outcomes;	/* [n_outcomes] */
 	size_t n_outcomes;
-	struct reader_of_runs readers[READERS];
+	struct reader_of_runs readers[READERS_MOST];
+	size_t n_readers;
 	size_t *first;
 	uint64_t *values;
 	double *work, *row_samples;
@@ -321,7 +325,7 @@ kept_runs_free(struct kept_runs *runs)
 	free(runs->members);
 	free(runs->totals);
 	free(runs->gtick);
-	for (size_t i = 0; arrays != NULL && i < READERS; i++) {
+	for (size_t i = 0; arrays != NULL && i < arrays->n_readers; i++) {
 		names_free(arrays->readers[i].names);
 		free(arrays->readers[i].bodies);
 		free(arrays->readers[i].hits);
@@ -387,7 +391,8 @@ use_outcomes(struct kept_runs *runs, struct kept_arrays *arrays,
 	n = n_runs = 0;
 	for (size_t i = 0; i < kept->n; i++) {
 		const struct kept_outcome *outcome = &arrays->outcomes[i];
-		const uint64_t *own = arrays->readers[i % READERS].hits;
+		const uint64_t *own = arrays->readers[i %
+		    arrays->n_readers].hits;
 		const uint64_t factor = are_alike ? 1 : outcome->interval;
 
 		if (outcome->state != KEPT_READ)
@@ -455,7 +460,7 @@ visit_bodies(const struct kept_runs *runs, const struct reader_of_runs *reader,
 	}
 }
 
-/* The names of the second reader, by the numbers of the first. */
+/* The names of another reader, by the numbers of the first. */
 static uint32_t *
 map_names(const struct reader_of_runs *from, struct names *to,
           struct error *error)
@@ -469,23 +474,45 @@ map_names(const struct reader_of_runs *from, struct names *to,
 	return map;
 }
 
-/* Which functions say something of the noise. */
+static int
+kept_compare_names(const void *a, const void *b, void *names)
+{
+	return names_compare(names, *(const uint32_t *)a,
+	                     *(const uint32_t *)b);
+}
+
+/*
+ * Which functions say something of the noise, in the order of their names: that
+ * in which they were found depends on the number of readers, and what is fitted
+ * to rows on their order, if only in the last digits.
+ */
 static int
 kept_choose_rows(struct kept_runs *runs, struct sum_of_body *sums, uint32_t n,
                  struct error *error)
 {
 	struct kept_arrays *arrays = runs->arrays;
 	const size_t n_runs = arrays->first[runs->series.n_points];
+	uint32_t *order = memory_array(n, sizeof *order, error);
 	double all = 0;
 	size_t n_rows = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	if (order == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
 		all += sums[i].hits;
+		order[i] = i;
+	}
+	if (sort_items(order, n, sizeof *order, kept_compare_names,
+	               arrays->readers[0].names, error) != 0) {
+		free(order);
+		return -1;
+	}
 	for (uint32_t i = 0; i < n; i++)
 		if (runs->series.sample > 0 ?
-		    sums[i].samples >= LEAST_SAMPLES * (double)n_runs :
-		    sums[i].hits > LEAST_PART * all)
-			sums[i].row = (uint32_t)++n_rows;
+		    sums[order[i]].samples >= LEAST_SAMPLES * (double)n_runs :
+		    sums[order[i]].hits > LEAST_PART * all)
+			sums[order[i]].row = (uint32_t)++n_rows;
+	free(order);
 	runs->series.n_rows = n_rows;
 	arrays->row_samples = memory_array(n_rows, sizeof(double), error);
 	arrays->rows = memory_array(n_runs, sizeof *arrays->rows, error);
@@ -507,19 +534,19 @@ make_rows(struct kept_runs *runs, struct error *error)
 {
 	struct kept_arrays *arrays = runs->arrays;
 	struct names *names = arrays->readers[0].names;
-	uint32_t *maps[READERS] = { NULL };
+	uint32_t *maps[READERS_MOST] = { NULL };
 	struct sum_of_body *sums = NULL;
 	size_t *point_of = memory_array(arrays->n_outcomes, sizeof *point_of,
 	                                error);
 
 	for (size_t i = 0; i < runs->series.n_points && point_of != NULL; i++)
 		point_of[runs->commit[i]] = i;
-	for (size_t i = 0; i < READERS; i++)
+	for (size_t i = 0; i < arrays->n_readers; i++)
 		maps[i] = map_names(&arrays->readers[i], names, error);
 	if (!error->is_set)
 		sums = memory_array(names_count(names), sizeof *sums, error);
 	for (int pass = 0; sums != NULL && pass < 2; pass++) {
-		for (size_t i = 0; i < READERS; i++)
+		for (size_t i = 0; i < arrays->n_readers; i++)
 			visit_bodies(runs, &arrays->readers[i], maps[i], sums,
 			             point_of);
 		if (pass == 0 && kept_choose_rows(runs, sums,
@@ -531,11 +558,27 @@ make_rows(struct kept_runs *runs, struct error *error)
 		arrays->rows[run] = arrays->cells + run * runs->series.n_rows;
 	runs->series.rows = arrays->rows;
 	runs->series.row_samples = arrays->row_samples;
-	for (size_t i = 0; i < READERS; i++)
+	for (size_t i = 0; i < arrays->n_readers; i++)
 		free(maps[i]);
 	free(sums);
 	free(point_of);
 	return error->is_set ? -1 : 0;
+}
+
+static void
+read_on_threads(struct kept_arrays *arrays)
+{
+	struct worker *workers[READERS_MOST] = { NULL };
+
+	for (size_t i = 1; i < arrays->n_readers; i++) {
+		workers[i] = worker_new();
+		worker_start(workers[i], read_commits, &arrays->readers[i]);
+	}
+	read_commits(&arrays->readers[0]);
+	for (size_t i = 1; i < arrays->n_readers; i++) {
+		worker_wait(workers[i]);
+		worker_free(workers[i]);
+	}
 }
 
 int
@@ -543,7 +586,6 @@ kept_runs_read(struct kept *kept, const struct kept_request *request,
                struct kept_runs *runs, struct error *why, struct error *error)
 {
 	struct kept_arrays *arrays = memory_array(1, sizeof *arrays, error);
-	struct worker *worker;
 
 	*runs = (struct kept_runs){ .arrays = arrays };
 	kept->n_damaged = 0;
@@ -552,20 +594,19 @@ kept_runs_read(struct kept *kept, const struct kept_request *request,
 	arrays->n_outcomes = kept->n;
 	arrays->outcomes = memory_array(kept->n, sizeof *arrays->outcomes,
 	                                error);
-	for (size_t i = 0; i < READERS && !error->is_set; i++)
+	arrays->n_readers = worker_processors() < READERS_MOST ?
+	    worker_processors() : READERS_MOST;
+	for (size_t i = 0; i < arrays->n_readers && !error->is_set; i++)
 		arrays->readers[i] = (struct reader_of_runs){
-			.kept = kept, .request = request, .first = i,
+			.kept = kept, .request = request,
+			.first = i, .step = arrays->n_readers,
 			.outcomes = arrays->outcomes,
 			.names = names_new(error),
 		};
 	if (error->is_set)
 		return -1;
-	worker = worker_new();
-	worker_start(worker, read_commits, &arrays->readers[1]);
-	read_commits(&arrays->readers[0]);
-	worker_wait(worker);
-	worker_free(worker);
-	for (size_t i = 0; i < READERS; i++)
+	read_on_threads(arrays);
+	for (size_t i = 0; i < arrays->n_readers; i++)
 		if (arrays->readers[i].error.is_set)
 			return error_pass(error, &arrays->readers[i].error);
 	return use_outcomes(runs, arrays, kept, why, error) != 0 ? -1 :
