@@ -95,6 +95,7 @@ static int
 keep_add_old(struct keeping *keeping, struct error *error)
 {
 	struct stat status;
+	struct error why = { 0 };
 
 	keeping->first.tv_nsec = UTIME_NOW;
 	if (stat(keeping->path, &status) != 0)
@@ -103,8 +104,10 @@ keep_add_old(struct keeping *keeping, struct error *error)
 		              strerror(errno));
 	keeping->first = status.st_mtim;
 	if (merging_add(keeping->merging, keeping->path, NULL, keep_warn, NULL,
-	                error) != MERGED_ADDED)
-		return -1;
+	                &why) != MERGED_ADDED)
+		return why.is_out_of_memory ? error_pass(error, &why) :
+		    error_set(error, "%s; without that file, keep begins anew",
+		              why.text);
 	if (merging_without_key(keeping->merging) > 0)
 		return error_set(error, "%.200s: its runs are not known one by "
 		                 "one; remove it, or merge it --by id",

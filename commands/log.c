@@ -43,8 +43,9 @@ static const struct argument log_arguments[] = {
 	{ "--all", &arg_choice, ARG_OPTIONAL | ARG_SWITCH,
 	  "also commits that are no ancestors of git's HEAD, in the order in "
 	  "which they were kept" },
-	{ "FUNCTION|PATH", &log_path_kind, 0,
-	  "a function, or the functions of a path, outermost first" },
+	{ "PATTERN|PATH", &log_path_kind, 0,
+	  "a function, all functions that match a pattern, as one, or the "
+	  "functions of a path, outermost first" },
 	ARGUMENTS_END
 };
 
@@ -57,7 +58,11 @@ struct logging {
 	struct kept_request request;
 	bool is_ordered;		/* by git */
 	size_t n_left_out;
+	struct step **steps;		/* [request.n_steps] */
+	struct step *group;		/* the last one: the functions that the
+					 * pattern means; NULL: it is none */
 	const char **path;		/* [request.n_path] */
+	struct error damage;		/* of the newest file with any */
 	struct kept_runs runs;
 	struct change_point changes[CHANGE_POINTS_MAX];
 	size_t n_changes;
@@ -65,6 +70,38 @@ struct logging {
 };
 
 /* ---- which function ---- */
+
+/*
+ * The steps of the session, and for a pattern one more: functions that match
+ * are a group of its name, so that they count as one.
+ */
+static int
+log_take_steps(struct logging *logging, const struct value *given,
+               struct error *error)
+{
+	const struct pattern_word *word = &given->pattern_words[0];
+	struct kept_request *request = &logging->request;
+	struct step *const *steps = refinement_steps(
+	    &logging->session->refinement, &request->n_steps);
+	struct pattern *pattern = pattern_new(word->text, error);
+
+	logging->steps = memory_array(request->n_steps + 1,
+	                              sizeof(struct step *), error);
+	if (!error->is_set && given->n_pattern_words == 1 &&
+	    !word->is_exact && (*word->text == '@' ||
+	                        pattern_is_general(pattern)))
+		logging->group = step_new_group(word->text, false, word, 1,
+		                                error);
+	pattern_free(pattern);
+	if (error->is_set)
+		return -1;
+	for (size_t i = 0; i < request->n_steps; i++)
+		logging->steps[i] = steps[i];
+	if (logging->group != NULL)
+		logging->steps[request->n_steps++] = logging->group;
+	request->steps = logging->steps;
+	return 0;
+}
 
 /* The name in a kept profile that a word means; NULL: none, or *error is set. */
 static const char *
@@ -91,8 +128,11 @@ log_find_path_in(struct logging *logging, const struct kept_commit *commit,
 	struct kept_profile opened;
 	size_t n = 0;
 
-	if (kept_profile_open(commit, &logging->request, &opened, &why) != 0)
+	if (kept_profile_open(commit, &logging->request, &opened, &why) != 0) {
+		if (!logging->damage.is_set)
+			logging->damage = why;
 		return why.is_out_of_memory ? error_pass(error, &why) : 0;
+	}
 	for (; n < logging->request.n_path; n++) {
 		const char *name = log_find_name(&opened, &words[n], error);
 
@@ -135,9 +175,10 @@ log_find_path(struct logging *logging, const struct value *given,
 		text_add_string(&text, i == 0 ? "" : " ");
 		text_add_word(&text, words[i].text, words[i].length);
 	}
-	error_set(error, "no commit that is kept has %s%.300s",
+	error_set(error, "no commit that is kept has %s%.300s%s%.300s%s",
 	          given->n_pattern_words > 1 ? "all of " : "the function ",
-	          text_string(&text));
+	          text_string(&text), logging->damage.is_set ? " (" : "",
+	          logging->damage.text, logging->damage.is_set ? ")" : "");
 	text_free(&text);
 	return -1;
 }
@@ -375,13 +416,15 @@ log_run(struct session *session, const struct arguments *arguments,
 	};
 	int result = -1;
 
-	logging.request.steps = refinement_steps(&session->refinement,
-	                                         &logging.request.n_steps);
-	if (log_check_steps(&logging.request, error) == 0 &&
+	if (log_take_steps(&logging, &arguments->values[1], error) == 0 &&
+	    log_check_steps(&logging.request, error) == 0 &&
 	    log_list(&logging, arguments->values[0].is_given, error) == 0 &&
 	    log_find_path(&logging, &arguments->values[1], error) == 0 &&
 	    log_compute(&logging, error) == 0)
 		result = log_fill(&logging, error);
+	if (logging.group != NULL)
+		step_release(logging.group);
+	free(logging.steps);
 	free(logging.errors);
 	free(logging.path);
 	kept_runs_free(&logging.runs);
@@ -396,7 +439,8 @@ const struct command command_log = {
 	.description =
 	    "For the profiles that keep has kept: a row for each commit, with "
 	    "what a run used in the function and what it calls, or on the "
-	    "path, on average. +- is half of its 95% interval, estimated from "
+	    "path, on average. A pattern, such as db_* or /^db_/, means all "
+	    "functions that match, as group does; a name between bars is none. +- is half of its 95% interval, estimated from "
 	    "how much the runs of this commit and of those nearby differ. No "
 	    "profile needs to be loaded; if one is, its current resource, its "
 	    "steps and its settings apply.\n\n"

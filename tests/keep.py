@@ -133,7 +133,16 @@ def check_loaded(folder):
                  [3000, 3000], table)
     done = cpprof.ask(files[2], "group all = lex node", "log all", cwd=folder)
     claims.check("so do groups", "4.50 s" in done.stdout, done.stdout)
-    done = cpprof.ask(files[2], "open", "log %1", cwd=folder, status=1)
+    for pattern in ("lex*", "/^(lex|node)$/"):
+        names = ("lex",) if "*" in pattern else ("lex", "node")
+        claims.check(f"log {pattern} means all that match", [
+            row["value"] for row in log(folder, pattern)["rows"]] ==
+            [sum(PROGRAM[f"main;parse;{name}"] for name in names)] * 2)
+    claims.check("between bars it is a name", "no commit that is kept has" in
+                 log(folder, "|lex*|", status=1))
+    table = cpprof.table(files[2], "granularity line", "log lex", cwd=folder)
+    claims.check("log knows granularities", [
+        row["value"] for row in table["rows"]] == [3000, 3000], table)
     interval = {stack: hits // 10 for stack, hits in PROGRAM.items()}
     keep(folder, "c", write(os.path.join(folder, "slow"), interval,
                             HEADER.replace("1000", "10000")))

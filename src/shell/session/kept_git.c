@@ -89,8 +89,8 @@ kept_git_id(struct kept *kept, const char *name, struct error *error)
 	else if (why.is_set)
 		error_set(error, "%s; name the commit with --id", why.text);
 	else
-		error_set(error, kept->top == NULL ? "there is no git here to "
-		          "say which commit this is; name it with --id" :
+		error_set(error, kept->top == NULL ? "no work tree of git is "
+		          "here to say which commit this is; name it with --id" :
 		          "git does not say which commit HEAD is; name it "
 		          "with --id");
 	text_free(&output);
