@@ -99,7 +99,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
-	lib/run/call-functions.c lib/run/calls.c \
+	lib/run/call-functions.c lib/run/open-calls.c \
 	lib/run/inside.c lib/run/offer.c lib/run/output.c lib/run/parallel.c \
 	lib/run/progress.c \
 	lib/run/sample.h \

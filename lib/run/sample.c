@@ -140,7 +140,7 @@ count_at_node(struct thread *thread, unsigned column, const struct node *node,
 
 	tree_count(&thread->file->tree, node, column, hits, now_ns);
 	if (thread->calls != NULL)
-		calls_count(thread, node, column, hits);
+		open_calls_count(thread, node, column, hits);
 	if (beside != column)
 		count_at_node(thread, beside, node, hits, now_ns);
 }
@@ -276,7 +276,7 @@ sample_see_calls(struct thread *thread, const struct sample_request *request,
 		    account->meter.left && back_ns < now_ns - since_ns)
 			boundary_ns = now_ns - back_ns;
 	}
-	calls_see(thread, is_observed ? weight : 0, since_ns, boundary_ns,
+	open_calls_see(thread, is_observed ? weight : 0, since_ns, boundary_ns,
 	    now_ns);
 }
 
@@ -441,7 +441,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	    sample_least(cost, most));
 	run->rest_until_ns = now + run->rest_ns;
 	if (thread->calls != NULL)
-		calls_resume(thread, (uint64_t)(now - start));
+		open_calls_resume(thread, (uint64_t)(now - start));
 	thread->is_sampling = false;
 }
 

@@ -168,7 +168,7 @@ bool parallel_keeps(struct thread *self);
 
 extern const struct resource_source source_latency;
 
-/* ---- calls.c ---- */
+/* ---- open-calls.c ---- */
 
 /*
  * How long calls of some functions took, and what happened in them.
@@ -188,27 +188,27 @@ extern const struct resource_source source_latency;
  * intervals; since_ns: the thread has had that stack since then.  Without one it
  * only shows that calls go on or have ended.
  */
-void calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
+void open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
     uint64_t boundary_ns, uint64_t now_ns);
 
 /* The sample is over and has taken that time. */
-void calls_resume(struct thread *thread, uint64_t taken_ns);
+void open_calls_resume(struct thread *thread, uint64_t taken_ns);
 
 /* Hits of the sample are counted at that node. */
-void calls_count(struct thread *thread, const struct node *leaf,
+void open_calls_count(struct thread *thread, const struct node *leaf,
     unsigned column, uint64_t hits);
 
 /* Whether open calls refer to nodes of the thread's tree. */
-bool calls_refer(const struct thread *thread);
+bool open_calls_refer(const struct thread *thread);
 
 /* Whether a call has returned and waits to be counted.  Also without a guard. */
-bool calls_have_returned(const struct thread *thread);
+bool open_calls_have_returned(const struct thread *thread);
 
 /* Counts the calls that have returned; with `all`, the others as unfinished. */
-void calls_end(struct thread *thread, bool all);
+void open_calls_end(struct thread *thread, bool all);
 
 /* In a forked child: the thread has no open calls. */
-void calls_forked(struct thread *thread);
+void open_calls_forked(struct thread *thread);
 
 /* ---- call-functions.c ---- */
 

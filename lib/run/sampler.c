@@ -48,7 +48,7 @@ look_again_at_name(struct thread *thread)
 	if ((file->n_samples & (file->n_samples - 1)) != 0 ||
 	    !file->has_own_name || !thread_file_is_renamed(thread) ||
 	    thread->waits->columns != 0 || thread->meters->n_found > 0 ||
-	    process.counts_returns || calls_refer(thread))
+	    process.counts_returns || open_calls_refer(thread))
 		return;
 	file->has_own_name = false;
 	unwind_remember(thread->unwinder, 0);

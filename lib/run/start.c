@@ -133,7 +133,7 @@ end_sampling(struct thread *thread)
 	parts->end_calls(thread);
 	sample_take_last(thread);
 	if (thread->calls != NULL)
-		calls_end(thread, true);
+		open_calls_end(thread, true);
 	thread_self = NULL;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	trampoline_attach(NULL);

@@ -253,7 +253,7 @@ threads_forked(void)
 		else if (unwinder->trampoline.cfa != 0)
 			trampoline_withdraw(unwinder);
 		if (thread->calls != NULL)
-			calls_forked(thread);
+			open_calls_forked(thread);
 		perf_forked(thread);
 		threads_forget_samples(thread);
 		if (thread == thread_self) {

@@ -281,7 +281,7 @@ waits_end_calls(struct thread *thread)
 	if (thread->held_off > 0 || thread->is_sampling ||
 	    !sampling_is_own_process() || !sample_guard_begin(thread, &guard))
 		return;
-	calls_end(thread, false);
+	open_calls_end(thread, false);
 	sample_guard_end(thread, &guard);
 }
 
@@ -294,7 +294,7 @@ waits_find(struct thread *thread, uintptr_t frame, const void *function,
 
 	if (!sampling_check_process())
 		return now_ns;
-	if (thread->calls != NULL && calls_have_returned(thread))
+	if (thread->calls != NULL && open_calls_have_returned(thread))
 		waits_end_calls(thread);
 	if (thread->waits->sites != NULL)
 		site = find_site(thread, frame, function);

@@ -118,8 +118,9 @@ struct call_mark {
 struct unwinder {
 	struct frames stack;	/* outermost first */
 	size_t n_kept;		/* remembered ones, which have nodes */
-	size_t n_same;		/* for lib/run/calls.c: those that are still as
-				   they were when it set this to `stack.n` */
+	size_t n_same;		/* for lib/run/open-calls.c: those that are
+				   still as they were when it set this to
+				   `stack.n` */
 	enum unwind_end end;	/* why the walk ended */
 	bool guessed;		/* some frame was left by a guess */
 	size_t n_walked;	/* frames walked for this sample */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.c -- observes calls: when each began and ended, and its hits.
+/* open-calls.c -- observes calls: when each began and ended, and its hits.
  *
  * A call is open from the first sample of time that finds its function until it
  * returns to its mark.  The mark only notes when (lib/unwind/trampoline.c); the
@@ -63,7 +63,7 @@ struct thread_calls {
 };
 
 static unsigned
-calls_bin(uint64_t ns)
+open_calls_bin(uint64_t ns)
 {
 	unsigned shift;
 
@@ -75,13 +75,14 @@ calls_bin(uint64_t ns)
 }
 
 static uint16_t
-calls_class(uint64_t ns)
+open_calls_class(uint64_t ns)
 {
-	return (uint16_t)((calls_bin(ns) >> CPPROFDATA_CALL_CLASS_BITS) + 1);
+	return (uint16_t)((open_calls_bin(ns) >>
+	    CPPROFDATA_CALL_CLASS_BITS) + 1);
 }
 
 static void
-calls_add(struct thread *thread, unsigned function,
+open_calls_add(struct thread *thread, unsigned function,
     enum cpprofdata_call_kind kind, unsigned bin, uint64_t n, uint64_t other)
 {
 	const union call_key key = { .calls = { .function = function,
@@ -94,7 +95,7 @@ calls_add(struct thread *thread, unsigned function,
 
 /* Counts kept hits that are in no open call any more. */
 static void
-calls_count_ended(struct thread *thread)
+open_calls_count_ended(struct thread *thread)
 {
 	struct thread_calls *calls = thread->calls;
 	struct tree *tree = &thread->file->tree;
@@ -119,7 +120,7 @@ calls_count_ended(struct thread *thread)
 
 /* A call has ended, and its hits get their class. */
 static void
-calls_close(struct thread *thread, unsigned function, uint16_t class)
+open_calls_close(struct thread *thread, unsigned function, uint16_t class)
 {
 	struct thread_calls *calls = thread->calls;
 	size_t i;
@@ -132,12 +133,12 @@ calls_close(struct thread *thread, unsigned function, uint16_t class)
 		if (*own == OPEN_CLASS)
 			*own = class;
 	}
-	calls_count_ended(thread);
+	open_calls_count_ended(thread);
 }
 
 /* It has returned at end_ns. */
 static void
-calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
+open_calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
 {
 	struct open_call *call = &thread->calls->open[function];
 	const uint64_t without_ns = call->without_ns;
@@ -147,9 +148,9 @@ calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
 	call->without_ns = end_ns;
 	if (!call->has_length || end_ns < call->since_ns ||
 	    call->since_ns < without_ns) {
-		calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
+		open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
 		    call->reason, 1, 0);
-		calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
+		open_calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
 		return;
 	}
 	least = end_ns - call->since_ns;
@@ -163,31 +164,31 @@ calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
 	if ((call->n_seen < 2 || call->began_waiting) &&
 	    before > interval_ns / 2)
 		before = interval_ns / 2;
-	calls_add(thread, function, CPPROFDATA_CALL_LENGTHS,
-	    calls_bin(least + before), 1, most - least);
+	open_calls_add(thread, function, CPPROFDATA_CALL_LENGTHS,
+	    open_calls_bin(least + before), 1, most - least);
 	tail = end_ns > call->boundary_ns ? end_ns - call->boundary_ns : 0;
 	/* Of longer ones each is seen, however late. */
 	weight = tail < interval_ns ? call->weight : 1;
-	calls_add(thread, function, CPPROFDATA_CALL_TAILS, calls_bin(tail),
-	    weight, weight * weight);
-	calls_close(thread, function, calls_class(least + before));
+	open_calls_add(thread, function, CPPROFDATA_CALL_TAILS,
+	    open_calls_bin(tail), weight, weight * weight);
+	open_calls_close(thread, function, open_calls_class(least + before));
 }
 
 /* It was left at an unknown time, or its end will not be seen. */
 static void
-calls_abandon(struct thread *thread, unsigned function)
+open_calls_abandon(struct thread *thread, unsigned function)
 {
 	struct open_call *call = &thread->calls->open[function];
 
 	call->without_ns = 0;
-	calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED, call->reason,
+	open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED, call->reason,
 	    1, 0);
-	calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
+	open_calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
 }
 
 /* The outermost frame of each function, as `places` says. */
 static void
-calls_find_frames(struct thread *thread)
+open_calls_find_frames(struct thread *thread)
 {
 	struct thread_calls *calls = thread->calls;
 	struct unwinder *unwinder = thread->unwinder;
@@ -214,7 +215,7 @@ calls_find_frames(struct thread *thread)
 }
 
 static void
-calls_open(struct thread *thread, unsigned function, uint64_t since_ns,
+open_calls_begin(struct thread *thread, unsigned function, uint64_t since_ns,
     uint64_t boundary_ns, uint64_t now_ns)
 {
 	struct unwinder *unwinder = thread->unwinder;
@@ -239,7 +240,7 @@ calls_open(struct thread *thread, unsigned function, uint64_t since_ns,
 
 /* Whether an open call of that function is still the one on the stack. */
 static bool
-calls_goes_on(struct thread *thread, unsigned function)
+open_calls_goes_on(struct thread *thread, unsigned function)
 {
 	struct open_call *call = &thread->calls->open[function];
 	struct unwinder *unwinder = thread->unwinder;
@@ -256,8 +257,8 @@ calls_goes_on(struct thread *thread, unsigned function)
 }
 
 static void
-calls_see_function(struct thread *thread, unsigned function, uint64_t weight,
-    uint64_t since_ns, uint64_t boundary_ns, uint64_t now_ns)
+open_calls_see_function(struct thread *thread, unsigned function,
+    uint64_t weight, uint64_t since_ns, uint64_t boundary_ns, uint64_t now_ns)
 {
 	struct thread_calls *calls = thread->calls;
 	struct open_call *call = &calls->open[function];
@@ -265,11 +266,11 @@ calls_see_function(struct thread *thread, unsigned function, uint64_t weight,
 
 	if (call->is_open && unwinder->calls[function].state == CALL_RETURNED) {
 		unwinder->calls[function].state = CALL_UNMARKED;
-		calls_finish(thread, function,
+		open_calls_finish(thread, function,
 		    unwinder->calls[function].end_ns);
-	} else if (call->is_open && !calls_goes_on(thread, function)) {
+	} else if (call->is_open && !open_calls_goes_on(thread, function)) {
 		trampoline_unmark_call(unwinder, function);
-		calls_abandon(thread, function);
+		open_calls_abandon(thread, function);
 	}
 	if (call->is_open)
 		call->n_seen += weight > 0;
@@ -277,7 +278,7 @@ calls_see_function(struct thread *thread, unsigned function, uint64_t weight,
 		return;
 	if (calls->places[function] != 0 && weight > 0 &&
 	    unwinder->end == UNWIND_COMPLETE) {
-		calls_open(thread, function, since_ns, boundary_ns, now_ns);
+		open_calls_begin(thread, function, since_ns, boundary_ns, now_ns);
 		call->weight = weight;
 	}
 	if (calls->places[function] == 0 && unwinder->end == UNWIND_COMPLETE)
@@ -285,7 +286,7 @@ calls_see_function(struct thread *thread, unsigned function, uint64_t weight,
 }
 
 void
-calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
+open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
     uint64_t boundary_ns, uint64_t now_ns)
 {
 	unsigned f;
@@ -294,15 +295,15 @@ calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
 		thread->calls = datafile_private_memory(sizeof *thread->calls);
 	if (thread->calls == NULL)
 		return;
-	calls_find_frames(thread);
+	open_calls_find_frames(thread);
 	for (f = 0; f < process.n_call_functions; f++)
-		calls_see_function(thread, f, weight, since_ns,
+		open_calls_see_function(thread, f, weight, since_ns,
 		    boundary_ns, now_ns);
 }
 
 /* The time after the first sample does not include that sample. */
 void
-calls_resume(struct thread *thread, uint64_t taken_ns)
+open_calls_resume(struct thread *thread, uint64_t taken_ns)
 {
 	unsigned f;
 
@@ -317,7 +318,7 @@ calls_resume(struct thread *thread, uint64_t taken_ns)
 
 /* Room for one more.  False: there is none. */
 static bool
-calls_reserve(struct thread_calls *calls)
+open_calls_reserve(struct thread_calls *calls)
 {
 	const size_t capacity = calls->capacity > 0 ? 2 * calls->capacity :
 	    FIRST_KEPT;
@@ -340,8 +341,8 @@ calls_reserve(struct thread_calls *calls)
 }
 
 void
-calls_count(struct thread *thread, const struct node *leaf, unsigned column,
-    uint64_t hits)
+open_calls_count(struct thread *thread, const struct node *leaf,
+    unsigned column, uint64_t hits)
 {
 	struct thread_calls *calls = thread->calls;
 	union call_key key = { .counts = { .node = leaf->number,
@@ -369,13 +370,13 @@ calls_count(struct thread *thread, const struct node *leaf, unsigned column,
 		kept->samples++;
 		return;
 	}
-	if (calls_reserve(calls))
+	if (open_calls_reserve(calls))
 		calls->kept[calls->n_kept++] = (struct kept_hits){
 			.key = key, .hits = hits, .samples = 1 };
 }
 
 bool
-calls_refer(const struct thread *thread)
+open_calls_refer(const struct thread *thread)
 {
 	const struct thread_calls *calls = thread->calls;
 	unsigned f;
@@ -387,7 +388,7 @@ calls_refer(const struct thread *thread)
 }
 
 bool
-calls_have_returned(const struct thread *thread)
+open_calls_have_returned(const struct thread *thread)
 {
 	unsigned f;
 
@@ -398,7 +399,7 @@ calls_have_returned(const struct thread *thread)
 }
 
 void
-calls_end(struct thread *thread, bool all)
+open_calls_end(struct thread *thread, bool all)
 {
 	struct unwinder *unwinder = thread->unwinder;
 	unsigned f;
@@ -408,10 +409,10 @@ calls_end(struct thread *thread, bool all)
 			continue;
 		if (unwinder->calls[f].state == CALL_RETURNED) {
 			unwinder->calls[f].state = CALL_UNMARKED;
-			calls_finish(thread, f, unwinder->calls[f].end_ns);
+			open_calls_finish(thread, f, unwinder->calls[f].end_ns);
 		} else if (all) {
 			trampoline_unmark_call(unwinder, f);
-			calls_abandon(thread, f);
+			open_calls_abandon(thread, f);
 		}
 	}
 	/* The next thread with this state has another stack. */
@@ -425,7 +426,7 @@ calls_end(struct thread *thread, bool all)
 }
 
 void
-calls_forked(struct thread *thread)
+open_calls_forked(struct thread *thread)
 {
 	trampoline_withdraw_calls(thread->unwinder);
 	trampoline_forget_calls(thread->unwinder);
