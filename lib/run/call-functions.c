@@ -55,7 +55,7 @@ static struct name_pattern patterns[CPPROFDATA_CALL_FUNCTIONS_MAX *
 static size_t n_patterns;
 static unsigned char piece[PIECE] BIG_TABLE;
 static struct {
-	uint32_t at;
+	uint32_t at;		/* in the table of strings; ascending */
 	unsigned function;
 } found[MAX_FOUND] BIG_TABLE;
 static size_t n_found;
@@ -83,8 +83,8 @@ functions_add_pattern(unsigned function, int kind, const char *before,
 }
 
 /*
- * "space::type::name" as a C++ compiler encodes it, "5space4type4name"; 0: it is
- * too long.
+ * Writes "space::type::name" as a C++ compiler encodes it, "5space4type4name".
+ * Returns its length; 0: it is too long.
  */
 static size_t
 functions_encode(const char *name, char *text)
@@ -155,15 +155,18 @@ functions_read(int fd, uint64_t at, void *to, size_t size)
 	    (long)at) == (long)size;
 }
 
-/* A text at piece[i], after `before`, is a name that counts. */
+/*
+ * Whether the text at piece[i], after the byte `before`, is a name that counts.
+ * Tables share the ends of names, so a whole name may begin within another.
+ */
 static bool
 functions_matches(const struct name_pattern *pattern, size_t i,
     unsigned char before)
 {
-	if (memcmp(piece + i, pattern->text, pattern->size) != 0)
+	if (pattern->kind != NAME_WHOLE && before != '\0')
 		return false;
-	return pattern->kind == NAME_WHOLE ?
-	    piece[i + pattern->size] == '\0' : before == '\0';
+	return memcmp(piece + i, pattern->text, pattern->size) == 0 &&
+	    (pattern->kind != NAME_WHOLE || piece[i + pattern->size] == '\0');
 }
 
 /* Finds the names that count in the table of strings. */
@@ -216,6 +219,23 @@ functions_add_range(uint32_t module, uint64_t start, uint64_t size,
 	atomic_store_explicit(&n_ranges, n + 1, memory_order_release);
 }
 
+/* The name at that place in the table of strings, if it counts; or n_found. */
+static size_t
+functions_found(uint32_t at)
+{
+	size_t low = 0, high = n_found;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (found[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n_found && found[low].at == at ? low : n_found;
+}
+
 /* Finds the symbols of these names. */
 static void
 functions_find_symbols(int fd, const Elf64_Shdr *table, uint32_t module)
@@ -237,9 +257,7 @@ functions_find_symbols(int fd, const Elf64_Shdr *table, uint32_t module)
 			if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC ||
 			    symbol.st_shndx == SHN_UNDEF)
 				continue;
-			for (name = 0; name < n_found; name++)
-				if (found[name].at == symbol.st_name)
-					break;
+			name = functions_found(symbol.st_name);
 			if (name < n_found)
 				functions_add_range(module, symbol.st_value,
 				    symbol.st_size, found[name].function);
