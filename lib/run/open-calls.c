@@ -24,9 +24,8 @@
 
 #define N_FUNCTIONS CPPROFDATA_CALL_FUNCTIONS_MAX
 #define OPEN_CLASS (CPPROFDATA_CALL_NO_LENGTH - 1)
-#define FIRST_KEPT 256
+#define FIRST_KEPT 128
 #define MOST_KEPT ((size_t)1 << 16)
-#define LOOK_BACK 16		/* kept hits that may be of the same node */
 
 _Static_assert(UNWIND_CALLS == N_FUNCTIONS, "one mark for each function");
 
@@ -47,10 +46,14 @@ struct open_call {
 				   which there was certainly none; 0: unknown */
 };
 
-/* Hits of open calls. */
+/*
+ * Hits of open calls.  Those of one key are one, so a call that never ends keeps
+ * no more than the tree has nodes.
+ */
 struct kept_hits {
 	union call_key key;
 	uint64_t hits, samples;
+	uint32_t slot;		/* which leads here; see thread_calls */
 };
 
 struct thread_calls {
@@ -59,7 +62,8 @@ struct thread_calls {
 					   outermost call + 1; 0: none */
 	size_t n_ranges;	/* where functions were known to be then */
 	struct kept_hits *kept;
-	size_t n_kept, capacity;
+	uint32_t *slots;	/* [2 * capacity] by hash: index + 1, or 0 */
+	size_t n_kept, capacity;	/* a power of two */
 };
 
 static unsigned
@@ -93,7 +97,46 @@ open_calls_add(struct thread *thread, unsigned function,
 	    other);
 }
 
-/* Counts kept hits that are in no open call any more. */
+/* The slot that leads to the kept hits of a key, or the empty one for them. */
+static uint32_t
+open_calls_slot(const struct thread_calls *calls, const union call_key *key)
+{
+	const uint32_t last = (uint32_t)(2 * calls->capacity - 1);
+	uint32_t slot = call_key_hash(key) & last;
+
+	while (calls->slots[slot] != 0 &&
+	    !call_key_equal(&calls->kept[calls->slots[slot] - 1].key, key))
+		slot = (slot + 1) & last;
+	return slot;
+}
+
+/*
+ * Enters all kept hits in slots that are empty.  Those whose keys have become
+ * equal, since a call of one function has ended, become one.
+ */
+static void
+open_calls_enter_kept(struct thread_calls *calls)
+{
+	const size_t n = calls->n_kept;
+	size_t i;
+
+	calls->n_kept = 0;
+	for (i = 0; i < n; i++) {
+		struct kept_hits kept = calls->kept[i], *same;
+
+		kept.slot = open_calls_slot(calls, &kept.key);
+		if (calls->slots[kept.slot] != 0) {
+			same = &calls->kept[calls->slots[kept.slot] - 1];
+			same->hits += kept.hits;
+			same->samples += kept.samples;
+			continue;
+		}
+		calls->kept[calls->n_kept++] = kept;
+		calls->slots[kept.slot] = (uint32_t)calls->n_kept;
+	}
+}
+
+/* Counts kept hits that are in no open call any more, if the file has room. */
 static void
 open_calls_count_ended(struct thread *thread)
 {
@@ -108,14 +151,14 @@ open_calls_count_ended(struct thread *thread)
 		for (f = 0; f < N_FUNCTIONS && kept->key.counts.classes[f] !=
 		    OPEN_CLASS; f++)
 			;
-		if (f == N_FUNCTIONS)
-			call_counts_add(&tree->call_counts,
-			    CPPROFDATA_CALL_COUNTS, tree->owner, &kept->key,
-			    kept->hits, kept->samples);
-		else
+		calls->slots[kept->slot] = 0;
+		if (f < N_FUNCTIONS || !call_counts_add(&tree->call_counts,
+		    CPPROFDATA_CALL_COUNTS, tree->owner, &kept->key,
+		    kept->hits, kept->samples))
 			calls->kept[n++] = *kept;
 	}
 	calls->n_kept = n;
+	open_calls_enter_kept(calls);
 }
 
 /* A call has ended, and its hits get their class. */
@@ -251,8 +294,10 @@ open_calls_goes_on(struct thread *thread, unsigned function)
 		    unwinder->calls[function].state == CALL_MARKED;
 	if (unwinder->calls[function].state == CALL_MARKED)
 		return trampoline_is_marked(unwinder, function, place - 1);
-	/* Without a mark: as far as can be seen. */
+	/* Without a mark, which a jump has taken back: as far as can be seen. */
 	call->has_length = false;
+	if (call->reason == CPPROFDATA_CALL_LEFT)
+		call->reason = CPPROFDATA_CALL_NOT_MARKED;
 	return place > 1 && unwinder->stack.frames[place - 2].sp == call->cfa;
 }
 
@@ -322,21 +367,24 @@ open_calls_reserve(struct thread_calls *calls)
 {
 	const size_t capacity = calls->capacity > 0 ? 2 * calls->capacity :
 	    FIRST_KEPT;
+	const size_t each = sizeof(struct kept_hits) + 2 * sizeof(uint32_t);
 	struct kept_hits *kept;
 
 	if (calls->n_kept < calls->capacity)
 		return true;
 	if (capacity > MOST_KEPT)
 		return false;
-	kept = datafile_private_memory(capacity * sizeof *kept);
+	kept = datafile_private_memory(capacity * each);
 	if (kept == NULL)
 		return false;
 	if (calls->kept != NULL) {
 		memcpy(kept, calls->kept, calls->n_kept * sizeof *kept);
-		files_unmap(calls->kept, calls->capacity * sizeof *kept);
+		files_unmap(calls->kept, calls->capacity * each);
 	}
 	calls->kept = kept;
+	calls->slots = (uint32_t *)(kept + capacity);
 	calls->capacity = capacity;
+	open_calls_enter_kept(calls);
 	return true;
 }
 
@@ -348,7 +396,8 @@ open_calls_count(struct thread *thread, const struct node *leaf,
 	union call_key key = { .counts = { .node = leaf->number,
 	    .resource = column } };
 	bool is_inside = false;
-	size_t i;
+	struct kept_hits *kept;
+	uint32_t slot;
 	unsigned f;
 
 	if (calls == NULL)
@@ -360,19 +409,17 @@ open_calls_count(struct thread *thread, const struct node *leaf,
 		}
 	if (!is_inside)
 		return;
-	for (i = calls->n_kept; i > 0 && i + LOOK_BACK > calls->n_kept; i--) {
-		struct kept_hits *kept = &calls->kept[i - 1];
-
-		if (kept->key.words[0] != key.words[0] ||
-		    kept->key.words[1] != key.words[1])
-			continue;
-		kept->hits += hits;
-		kept->samples++;
+	if (!open_calls_reserve(calls))
 		return;
-	}
-	if (open_calls_reserve(calls))
+	slot = open_calls_slot(calls, &key);
+	if (calls->slots[slot] == 0) {
 		calls->kept[calls->n_kept++] = (struct kept_hits){
-			.key = key, .hits = hits, .samples = 1 };
+			.key = key, .slot = slot };
+		calls->slots[slot] = (uint32_t)calls->n_kept;
+	}
+	kept = &calls->kept[calls->slots[slot] - 1];
+	kept->hits += hits;
+	kept->samples++;
 }
 
 bool

@@ -71,16 +71,11 @@ call_counts_add_chunk(struct call_counts *counts,
 static struct call_slot *
 call_counts_find(struct call_slot *slots, size_t n, const union call_key *key)
 {
-	uint64_t hash = (key->words[0] ^ key->words[0] >> 32) *
-	    0x9e3779b97f4a7c15u;
-	size_t at;
+	size_t at = call_key_hash(key) & (n - 1);
 
-	hash = (hash ^ key->words[1]) * 0xff51afd7ed558ccdu;
-	for (at = (hash >> 32) & (n - 1); slots[at].twin != NULL &&
-	    (slots[at].twin->key.words[0] != key->words[0] ||
-	    slots[at].twin->key.words[1] != key->words[1]);
-	    at = (at + 1) & (n - 1))
-		;
+	while (slots[at].twin != NULL &&
+	    !call_key_equal(&slots[at].twin->key, key))
+		at = (at + 1) & (n - 1);
 	return &slots[at];
 }
 

@@ -244,6 +244,21 @@ union call_key {
 	uint64_t words[2];
 };
 
+static inline bool
+call_key_equal(const union call_key *a, const union call_key *b)
+{
+	return a->words[0] == b->words[0] && a->words[1] == b->words[1];
+}
+
+static inline uint32_t
+call_key_hash(const union call_key *key)
+{
+	const uint64_t hash = ((key->words[0] ^ key->words[0] >> 32) *
+	    0x9e3779b97f4a7c15u ^ key->words[1]) * 0xff51afd7ed558ccdu;
+
+	return (uint32_t)(hash >> 32);
+}
+
 struct call_counts {
 	struct call_chunk *chunk;	/* the one being filled */
 	struct call_slot *slots;
