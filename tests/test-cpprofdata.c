@@ -26,7 +26,7 @@ enum { IMAGE_MAX = 64 * CPPROFDATA_PAGE, NODE_SIZE = 24 + 16 };
 struct image {
 	unsigned char bytes[IMAGE_MAX];
 	size_t used;
-	uint64_t next[CPPROFDATA_SLICES + 1];
+	uint64_t next[CPPROFDATA_CALL_COUNTS + 1];
 };
 
 static struct cpprofdata_header *
@@ -63,7 +63,12 @@ record_size(uint32_t type)
 {
 	return type == CPPROFDATA_STRINGS ? 1 :
 	    type == CPPROFDATA_NODES ? NODE_SIZE :
-	    type == CPPROFDATA_SLICES ? sizeof(struct cpprofdata_slice) : 128;
+	    type == CPPROFDATA_SLICES ? sizeof(struct cpprofdata_slice) :
+	    type == CPPROFDATA_CALL_FUNCTIONS ?
+	    sizeof(struct cpprofdata_call_function) :
+	    type == CPPROFDATA_CALLS ? sizeof(struct cpprofdata_calls) :
+	    type == CPPROFDATA_CALL_COUNTS ?
+	    sizeof(struct cpprofdata_call_count) : 128;
 }
 
 /* A chunk of n records, one page; returns its offset. */
@@ -1375,6 +1380,124 @@ cpprofdata_spreads_waits_over_time(void **state)
 	profile_free(profile);
 }
 
+/* ---- observed calls ---- */
+
+enum { MS_8 = 18 << CPPROFDATA_CALL_BITS };	/* the bin from 2^23 ns on */
+
+/* whole_image() with calls of "prog"; the offset of their first chunk. */
+static size_t
+image_with_calls(struct image *image)
+{
+	const uint16_t class = (MS_8 >> CPPROFDATA_CALL_CLASS_BITS) + 1;
+	const struct cpprofdata_call_function function = {
+		.name = ARGUMENTS, .n_places = 2, .interval_ns = 4000000 };
+	const struct cpprofdata_calls calls[] = {
+		{ 0, CPPROFDATA_CALL_LENGTHS, MS_8, 0, 2, 6000 },
+		{ 0, CPPROFDATA_CALL_TAILS, 7, 0, 2, 2 },
+		{ 0, CPPROFDATA_CALL_UNFINISHED,
+		  CPPROFDATA_CALL_BEGAN_BEFORE, 0, 4, 0 },
+		{ 1, CPPROFDATA_CALL_LENGTHS, MS_8, 0, 1, 0 },	/* not there */
+		{ 0, CPPROFDATA_CALL_LENGTHS, CPPROFDATA_CALL_BINS, 0, 1, 0 },
+		{ 0, CPPROFDATA_CALL_UNFINISHED, CPPROFDATA_CALL_N_REASONS, 0,
+		  1, 0 },
+		{ 0, CPPROFDATA_CALL_N_KINDS, 7, 0, 1, 0 },
+		{ 0, CPPROFDATA_CALL_LENGTHS, CPPROFDATA_CALL_BINS - 1, 0, 1,
+		  0 },
+	};
+	const struct cpprofdata_calls of_other = { 0, CPPROFDATA_CALL_LENGTHS,
+		MS_8, 0, 3, 4000 };
+	const struct cpprofdata_call_count counts[] = {
+		{ 1, 0, { class }, { 3, 2 } },
+		{ 2, 0, { CPPROFDATA_CALL_NO_LENGTH }, { 9, 9 } },
+		{ 200, 0, { class }, { 1, 1 } },
+		{ 1, 0, { 0, class }, { 1, 1 } },	/* no such function */
+		{ 1, 0, { 0 }, { 1, 1 } },		/* in no call */
+		{ 1, 1, { class }, { 1, 1 } },		/* no such resource */
+		{ 101, 0, { class }, { 1, 1 } },	/* of another thread */
+		{ 99, 0, { class }, { 1, 1 } },		/* not there */
+		{ 1, 0, { (CPPROFDATA_CALL_BINS >>
+		  CPPROFDATA_CALL_CLASS_BITS) + 1 }, { 1, 1 } },
+	};
+	size_t at;
+
+	whole_image(image);
+	at = add_chunk(image, CPPROFDATA_CALL_FUNCTIONS, 0, &function, 1);
+	add_chunk(image, CPPROFDATA_CALLS, 0, calls,
+	          sizeof calls / sizeof *calls);
+	add_chunk(image, CPPROFDATA_CALLS, 1, &of_other, 1);
+	add_chunk(image, CPPROFDATA_CALL_COUNTS, 0, counts,
+	          sizeof counts / sizeof *counts);
+	return at;
+}
+
+/* Hits of calls are in sections of their own; what is invalid is not counted. */
+static void
+cpprofdata_counts_calls_apart(void **state)
+{
+	static struct image image;
+	const struct observed_calls *calls;
+	struct profile *profile;
+
+	(void)state;
+	image_with_calls(&image);
+	profile = read_image(&image);
+	assert_stacks(profile,
+	    "lib.so+0x1234<sampled_function 3/2\n"
+	    "lib.so+0x10<sampled_function<lib.so+0x1234<sampled_function "
+	    "7/7\n"
+	    "lib.so+0x1234<sampled_function 3/2\n"
+	    "lib.so+0x10<sampled_function<lib.so+0x1234<sampled_function "
+	    "1/1\n"
+	    "sampled_function<lib.so+0x1234<sampled_function 2/2\n"
+	    "[jit]<[partial] 4/4\n");
+	assert_int_equal(profile->n_calls, 1);
+	calls = &profile->calls[0];
+	assert_string_equal(calls->function, "prog");
+	assert_int_equal(calls->n_places, 2);
+	assert_int_equal(calls->interval_ns, 4000000);
+	assert_int_equal(calls->unfinished[UNFINISHED_LEFT], 0);
+	assert_int_equal(calls->unfinished[UNFINISHED_BEGAN_BEFORE], 4);
+	assert_int_equal(calls->unfinished[UNFINISHED_NOT_MARKED], 0);
+	assert_int_equal(calls->n_lengths, 2);
+	assert_int_equal(calls->lengths[0].least_ns, 1 << 23);
+	assert_int_equal(calls->lengths[0].end_ns, 65 << 17);
+	assert_int_equal(calls->lengths[0].n, 5);
+	assert_int_equal(calls->lengths[0].spread_ns, 10000);
+	assert_int_equal(calls->lengths[1].least_ns, (uint64_t)127 << 57);
+	assert_int_equal(calls->lengths[1].end_ns, UINT64_MAX);
+	assert_int_equal(calls->n_tails, 1);
+	assert_int_equal(calls->tails[0].least_ns, 7);
+	assert_int_equal(calls->tails[0].n, 2);
+	profile_free(profile);
+}
+
+/* No byte crashes the reader or takes hits from the whole. */
+static void
+cpprofdata_survives_damaged_calls(void **state)
+{
+	static struct image image;
+
+	(void)state;
+	for (size_t i = image_with_calls(&image); i < image.used; i++) {
+		const unsigned char byte = image.bytes[i];
+		const unsigned char values[] = { 0xff, byte ^ 1, 0x80 };
+
+		if (!is_interesting(i))
+			continue;
+		for (size_t k = 0; k < 3; k++) {
+			struct error error = { 0 };
+			struct profile *profile;
+
+			image.bytes[i] = values[k];
+			profile = read_bytes(image.bytes, image.used, &error);
+			assert_true(profile == NULL || sample_tree_total(
+			    profile->tree, profile->tree->hits[0]) == 20);
+			profile_free(profile);
+		}
+		image.bytes[i] = byte;
+	}
+}
+
 int
 main(void)
 {
@@ -1416,6 +1539,8 @@ main(void)
 		cmocka_unit_test(cpprofdata_spreads_waits_over_time),
 		cmocka_unit_test(cpprofdata_survives_truncation_at_every_byte),
 		cmocka_unit_test(cpprofdata_survives_damage_at_every_byte),
+		cmocka_unit_test(cpprofdata_counts_calls_apart),
+		cmocka_unit_test(cpprofdata_survives_damaged_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

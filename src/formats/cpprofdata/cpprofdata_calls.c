@@ -54,6 +54,9 @@ cpprofdata_call_bin_ns(uint32_t bin)
 {
 	const uint32_t each = 1u << CPPROFDATA_CALL_BITS;
 
+	/* The end of the last one is 2^64. */
+	if (bin >= CPPROFDATA_CALL_BINS)
+		return UINT64_MAX;
 	return bin < each ? bin :
 	    (uint64_t)(each + bin % each) << (bin / each - 1);
 }
