@@ -156,7 +156,10 @@ call_totals_estimate(const struct call_lengths *calls)
 
 /*
  * The length that `rank` calls exceed, and its bounds: those of its bin, and as
- * much as is not known of when its calls began.  0: there are no such calls.
+ * much as is not known of when its calls began.  Half of that would do if all
+ * began after equal times, but if the others mostly began at once, those that
+ * did not come to the same bin, whose mean is too small.  0: there are no such
+ * calls.
  */
 static struct call_estimate
 length_at(const struct call_lengths *calls, double rank)
@@ -170,8 +173,8 @@ length_at(const struct call_lengths *calls, double rank)
 			return (struct call_estimate){
 				.value = bin->end - (bin->end - bin->least) *
 				    (rank - sum) / bin->n,
-				.low = fmax(0, bin->least - bin->spread / 2),
-				.high = bin->end + bin->spread / 2,
+				.low = fmax(0, bin->least - bin->spread),
+				.high = bin->end + bin->spread,
 			};
 		sum += bin->n;
 	}
