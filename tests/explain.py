@@ -13,6 +13,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -346,6 +347,11 @@ def slow_calls(_):
     assert f"{shares[0]}% is here, of the others' {shares[1]}%" in \
         row["text"], (row, shares)
     assert shares[0] > shares[1] and row["error"] > 0, row
+    more, error = re.search(r"\((\d+) \+- ([\d.]+) points more\)",
+                            row["text"]).groups()
+    assert abs(int(more) - shares[0] + shares[1]) <= 1, row
+    # Shares of few samples, which have several hits each.
+    assert 1 < float(error) < int(more) / 3, row
     # Not where steps left a part, and of no other resource.
     assert "tail" not in by_kind(explained("narrow calls above p90"))
     assert "tail" not in by_kind(explained("drop nanosleep"))

@@ -588,7 +588,8 @@ static int
 topic_say_tail(const struct topic_input *input, const struct topic_tail *tail,
                const struct topic_totals *slow,
                const struct topic_totals *others, uint32_t at,
-               struct topic *topic, struct error *error)
+               const struct topic_score *score, struct topic *topic,
+               struct error *error)
 {
 	const double hits = topic_hits(slow, at);
 	struct text_buffer name = { 0 }, length = { 0 };
@@ -610,10 +611,11 @@ topic_say_tail(const struct topic_input *input, const struct topic_tail *tail,
 		    input->denominator;
 		topic->text = table_text(input->table, error, "Tail: %s of the "
 		    "calls of %.60s take %s or longer; of their time %.0f%% is "
-		    "here, of the others' %.0f%%", tail->share,
-		    tail->calls->function, text_string(&length),
+		    "here, of the others' %.0f%% (%.0f +- %.1f points more)",
+		    tail->share, tail->calls->function, text_string(&length),
 		    100 * hits / slow->all,
-		    100 * topic_hits(others, at) / others->all);
+		    100 * topic_hits(others, at) / others->all,
+		    100 * score->share, 100 * score->deviation);
 		topic->commands[0] = table_text(input->table, error,
 		    "base calls %sbelow %s", text_string(&name),
 		    tail->percentile);
@@ -661,7 +663,8 @@ topic_tail(const struct topic_input *input, uint32_t beside,
 	at = scores == NULL ? slow.n : topic_choose(scores, &slow, &set,
 	                                            error);
 	if (at < slow.n)
-		topic_say_tail(input, &tail, &slow, &others, at, topic, error);
+		topic_say_tail(input, &tail, &slow, &others, at, &scores[at],
+		               topic, error);
 	free(scores);
 	free(slow.items);
 	free(others.items);
