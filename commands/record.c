@@ -246,9 +246,11 @@ launch_outside(struct record_state *run, struct error *error)
 	};
 	int result;
 
+	*error = (struct error){ 0 };
 	if (options->counts_returns || options->is_random ||
 	    options->calls != NULL)
-		return error_set(error, "%s; %s needs the collector inside",
+		return error_set(error, "%s; %s needs the collector inside, so "
+		                 "leave it out to sample from outside",
 		                 inside.text, options->is_random ?
 		                 "--random" : options->calls != NULL ?
 		                 "--calls" : "--returns");
@@ -261,7 +263,6 @@ launch_outside(struct record_state *run, struct error *error)
 	                       run->session->symfs, &run->session->status,
 	                       &run->outside, &outside);
 	terminal_watch_end(&run->terminal);
-	*error = (struct error){ 0 };
 	if (result == 0) {
 		message_note("%s: it is sampled from outside", inside.text);
 		return 0;

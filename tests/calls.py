@@ -7,6 +7,7 @@ nothing here depends on how busy the machine is: counts are compared with those
 of the program's own lengths within these bounds.  Speaks TAP.
 """
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -182,9 +183,71 @@ def main():
         for mode in ("jumps", "throws", "exits", "forks", "inner"):
             claims.attempt(f"the program does the same: {mode}",
                            check_same_output, mode)
-        claims.attempt("a function that is not there is named", lambda: (
-            check_unknown(directory)))
+        claims.attempt("a function that is not there is named",
+                       check_unknown, directory)
+        claims.attempt("what cannot be observed is refused", check_refusals,
+                       directory)
+        claims.attempt("what cannot be selected is refused", check_selections,
+                       directory)
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if compiler is None:
+            claims.skip("static programs are refused", "no compiler")
+        else:
+            claims.attempt("static programs are refused", check_static,
+                           directory, compiler)
     claims.end()
+
+
+def check_refusals(directory):
+    """Each says in one line what was expected."""
+    program = [PROGRAM, "naps", "1"]
+    for words, said in (
+            (["--calls", ",", *program], "--calls ,: expected names of"),
+            (["--calls", "a,", *program], "--calls a,: expected names of"),
+            (["--calls", "a,b,c,d,e", *program], "at most 4 functions"),
+            (["--calls", "a,bb,a", *program], "a is named twice"),
+            (["--calls", "a", "--calls", "b", *program],
+             "expected one list of functions, such as --calls a,b"),
+            (["--calls", "a", "--returns", *program], "leave one out"),
+            (["--calls", "a", "-p", str(os.getpid())],
+             "only be observed in a program that record starts"),
+            (["--calls", "a", "-p", str(os.getpid()), "--inside"],
+             "only be observed in a program that record starts")):
+        done = run("record", "--no-prompt", "-o",
+                   os.path.join(directory, "refused"), *words, status=None)
+        assert done.returncode != 0 and said in done.stderr and (
+            done.stderr.count("\n") == 1), (words, done)
+
+
+def check_static(directory, compiler):
+    """Without the collector inside, nothing can observe calls."""
+    source, program = (os.path.join(directory, name) for name in (
+        "static.c", "static"))
+    with open(source, "w", encoding="ascii") as file:
+        file.write("int main(void) { return 0; }\n")
+    subprocess.run([compiler, "-static", "-o", program, source], check=True)
+    for option in ["--calls", "main"], ["--returns"], ["--random"]:
+        done = run("record", "--no-prompt", *option, "-o",
+                   os.path.join(directory, "static.cpprof"), program,
+                   status=None)
+        assert done.returncode != 0 and (
+            f"{option[0]} needs the collector inside") in done.stderr, done
+
+
+def check_selections(directory):
+    """What calls cannot be selected by."""
+    name, _ = record(directory, "recursion", 4, 8, "handle,nap")
+    for line, said in (
+            ("narrow calls above 20ms", "calls of 2 functions were observed"),
+            ("narrow calls other above 20ms", "calls of other were not"),
+            ("narrow calls handle above 1ms", "shorter than the interval"),
+            ("narrow calls handle above 20h",
+             "no call of handle took so long; the longest took "),
+            ("narrow calls handle above x", "expected a length, such as"),
+            ("base calls handle nap below 20ms", "expected calls [FUNCTION]"),
+            ("calls other", "calls of other were not observed")):
+        done = ask([name], line, status=None)
+        assert done.returncode != 0 and said in done.stderr, (line, done)
 
 
 def check_unknown(directory):

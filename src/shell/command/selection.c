@@ -147,6 +147,26 @@ read_length(const char *text, const struct observed_calls *calls,
 	                 "percentile, such as p99", text);
 }
 
+/* Whether calls can be told apart by that length, and some took longer. */
+static int
+check_bound(const char *text, const struct observed_calls *calls,
+            const struct known_calls *known, uint64_t bound, bool is_above,
+            struct error *error)
+{
+	const double longest = (double)calls->lengths[calls->n_lengths -
+	    1].end_ns;
+
+	if ((double)bound < known->lengths.interval)
+		return error_set(error, "%s: calls shorter than the interval, "
+		                 "%.3g ms, are not known one by one", text,
+		                 known->lengths.interval / 1e6);
+	if (is_above && (double)bound >= longest)
+		return error_set(error, "%s: no call of %.60s took so long; "
+		                 "the longest took %.3g ms", text,
+		                 calls->function, longest / 1e6);
+	return 0;
+}
+
 /* "call:handle>=20971us" */
 static int
 word_of_calls(const struct reading *reading,
@@ -173,13 +193,15 @@ selection_read_calls(const struct reading *reading, size_t begin,
 	const bool is_above = at > 0 && bound_word(&words->words[at]) == 1;
 	const struct observed_calls *calls;
 	struct known_calls known;
+	const char *length;
 	uint64_t bound = 0;
 	double ns = 0, n_above;
 	int status = -1;
 
-	if (at == 0 || at + 2 != words->n)
+	if (at == 0 || at > begin + 1 || at + 2 != words->n)
 		return error_set(reading->error, "expected calls [FUNCTION] "
 		                 "above LENGTH, or below LENGTH");
+	length = words->words[at + 1].text;
 	if (session_need_profile(reading->session, reading->error) != 0)
 		return -1;
 	calls = calls_of_function(profile, at > begin ?
@@ -188,8 +210,7 @@ selection_read_calls(const struct reading *reading, size_t begin,
 	if (calls == NULL)
 		return -1;
 	if (known_calls_make(&known, calls, reading->error) == 0 &&
-	    read_length(words->words[at + 1].text, calls, &known, &ns,
-	                reading->error) == 0) {
+	    read_length(length, calls, &known, &ns, reading->error) == 0) {
 		bound = observed_calls_class_bound((uint64_t)ns);
 		n_above = call_lengths_above(&known.lengths,
 		                             (double)bound).value;
@@ -197,16 +218,15 @@ selection_read_calls(const struct reading *reading, size_t begin,
 		    known.totals.all.value - n_above;
 		selection->n_others = known.totals.all.value -
 		    selection->n_these;
+		status = check_bound(length, calls, &known, bound, is_above,
+		                     reading->error);
+	}
+	if (status == 0)
 		status = word_of_calls(reading, calls, is_above ? ">=" : "<",
 		                       bound, &selection->these);
-	}
 	if (status == 0)
 		status = word_of_calls(reading, calls, is_above ? "<" : ">=",
 		                       bound, &selection->others);
-	if (status == 0 && (double)bound < known.lengths.interval)
-		status = error_set(reading->error, "%s: calls shorter than the "
-		    "interval, %.3g ms, are not known one by one",
-		    words->words[at + 1].text, known.lengths.interval / 1e6);
 	known_calls_free(&known);
 	return status;
 }

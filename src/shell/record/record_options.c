@@ -100,6 +100,22 @@ take_repeat(void *all, const char *word, struct error *error)
 	return 0;
 }
 
+/* Whether the first of these names comes again. */
+static bool
+first_call_is_twice(const char *names)
+{
+	const size_t length = strcspn(names, ",");
+
+	for (const char *at = names + length; *at == ',';
+	     at += strcspn(at, ",")) {
+		at++;
+		if (strcspn(at, ",") == length &&
+		    strncmp(at, names, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* "handle_get,handle_set": functions whose calls are observed. */
 static int
 take_calls(void *all, const char *word, struct error *error)
@@ -107,12 +123,21 @@ take_calls(void *all, const char *word, struct error *error)
 	struct record_options *options = all;
 	size_t n = 1;
 
-	for (const char *at = word; *at != '\0'; at++)
-		n += *at == ',';
+	if (options->calls != NULL)
+		return error_set(error, "--calls %.60s: expected one list of "
+		                 "functions, such as --calls %.60s,%.60s",
+		                 word, options->calls, word);
 	if (*word == '\0' || *word == ',' || strstr(word, ",,") != NULL ||
 	    word[strlen(word) - 1] == ',')
 		return error_set(error, "--calls %s: expected names of "
 		                 "functions, separated by commas", word);
+	for (const char *at = word; *at != '\0'; at++) {
+		n += *at == ',';
+		if ((at == word || at[-1] == ',') && first_call_is_twice(at))
+			return error_set(error, "--calls %.60s: %.*s is named "
+			                 "twice", word,
+			                 (int)strcspn(at, ","), at);
+	}
 	if (n > CPPROFDATA_CALL_FUNCTIONS_MAX)
 		return error_set(error, "--calls %.60s: at most %d functions",
 		                 word, CPPROFDATA_CALL_FUNCTIONS_MAX);
@@ -363,9 +388,9 @@ check_attach(const struct record_options *options, struct error *error)
 	if (options->is_inside && options->processes == NULL)
 		return error_set(error, "--inside: only with -p, which names "
 		                 "the processes to change");
-	if (options->calls != NULL && !options->is_inside)
+	if (options->calls != NULL)
 		return error_set(error, "--calls: calls can only be observed "
-		                 "inside a program that record starts");
+		                 "in a program that record starts");
 	if (options->counts_returns && !options->is_inside)
 		return error_set(error, "--returns: returns can only be "
 		                 "counted inside a program that record starts");
