@@ -55,25 +55,26 @@ const struct command command_calls = {
 	.summary = "how long the observed calls of a function took",
 	.description =
 	    "For a recording with record --calls FUNCTION: shows how many calls "
-	    "took how long, from begin to return, waiting included, and the "
-	    "lengths that 50%, 90%, 99% and 99.9% of the calls do not exceed, "
-	    "with the bounds within which they lie with a probability of 95%.\n\n"
-	    "Calls are seen by samples: each one that takes longer than the "
+	    "took how long, from entry to return, waiting included, and the "
+	    "lengths that 50%, 90%, 99% and 99.9% of the calls do not exceed. "
+	    "Each lies within the bounds beside it with a probability of "
+	    "95%.\n\n"
+	    "Calls are seen by samples: each call that takes longer than the "
 	    "interval, 4 ms by default (twice that if it only computes), and a "
-	    "shorter one as often as a sample happens to fall into it. Its end is exact, its begin is known to "
-	    "within an interval. The shorter ones are one row: their number is "
-	    "estimated from how soon calls end after the sample. Those shorter "
-	    "than an 80th of the interval, 50 us, are not counted, neither by "
-	    "percentiles: samples hardly see them. Of recursive calls the "
-	    "outermost counts.\n\n"
-	    "What was left by longjmp or an exception, or was not left when its "
-	    "thread ended, has no length and is counted in a line of its own, as "
-	    "is what began before its thread was sampled.\n\n"
+	    "shorter one if a sample happens to fall into it. Its end is exact, "
+	    "its beginning is known to within an interval. The shorter calls "
+	    "share one row; their number is estimated from how soon calls end "
+	    "after a sample. Calls shorter than an 80th of the interval, 50 us, "
+	    "are left out, also by percentiles, because samples hardly see "
+	    "them. Of recursive calls, the outermost counts.\n\n"
+	    "A call that was left by longjmp or an exception, or was not left "
+	    "when its thread ended, has no length; a footer counts these, and "
+	    "those that began before their thread was sampled.\n\n"
 	    "narrow calls above 20ms and narrow calls above p99 keep what "
-	    "happened in the slow calls, and base calls below p99 with diff "
-	    "shows what they do that the others do not. The hits of a call have "
-	    "the label call:FUNCTION with its length, in classes that are an "
-	    "eighth of a power of two wide.",
+	    "happened in the slow calls; base calls below p99 with diff shows "
+	    "what they do that the others do not. The hits of a call have the "
+	    "label call:FUNCTION with its length, in classes an eighth of a "
+	    "power of two wide.",
 	.example = "calls",
 	.arguments = calls_arguments,
 	.run = calls_run,
