@@ -180,6 +180,8 @@ def main():
                        check_ending, directory, "throws", 15, 0, 15)
         claims.attempt("calls in which their threads end have no length",
                        check_ending, directory, "exits", 15, 0, 15)
+        claims.attempt("calls that are all that their threads do have lengths",
+                       check_ending, directory, "threads", 15, 15, 0)
         for mode in ("jumps", "throws", "exits", "forks", "inner"):
             claims.attempt(f"the program does the same: {mode}",
                            check_same_output, mode)

@@ -341,6 +341,10 @@ open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
 	if (thread->calls == NULL)
 		return;
 	open_calls_find_frames(thread);
+	for (f = 0; f < process.n_call_functions &&
+	    thread->run->began_ns != 0; f++)
+		thread->calls->open[f].without_ns = thread->run->began_ns;
+	thread->run->began_ns = 0;
 	for (f = 0; f < process.n_call_functions; f++)
 		open_calls_see_function(thread, f, weight, since_ns,
 		    boundary_ns, now_ns);

@@ -76,6 +76,9 @@ struct thread_run {
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	bool is_latency;		/* so is the sample being taken */
+	uint64_t began_ns;		/* when it was at its start and in no
+					   observed call; 0: not known, or
+					   open-calls.c knows */
 	/* Of parallel.c: its CPU clock when somebody looked, and when it was
 	   last seen to have run. */
 	uint64_t looked_at_ns, ran_ns;

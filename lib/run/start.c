@@ -207,6 +207,14 @@ start_begin_thread(struct thread *thread, uintptr_t stack, uintptr_t stack_end,
 	errno = saved;
 }
 
+/* The thread is at its start, so no observed call can have begun before. */
+static void
+start_note_beginning(struct thread *thread)
+{
+	if (process.n_call_functions > 0)
+		thread->run->began_ns = process_clock(CLOCK_MONOTONIC);
+}
+
 void
 start_thread_sampling(struct thread *thread)
 {
@@ -219,6 +227,7 @@ start_thread_sampling(struct thread *thread)
 	/* Sampling may have ended since the thread was created. */
 	if (change_begins()) {
 		signals_inherit(thread->run->program_mask);
+		start_note_beginning(thread);
 		start_begin_thread(thread, here, above, true);
 	}
 	change_ends();
@@ -243,6 +252,7 @@ begin_or_resume(struct thread *thread, uintptr_t stack, bool has_key)
 		return;
 	}
 	thread->is_main = process_thread_id() == process_own.pid;
+	thread->run->began_ns = 0;
 	/*
 	 * If not all memory up to the end of the thread's own stack is
 	 * readable, the thread may run on another one.
@@ -666,8 +676,10 @@ start_process(char **environment, char **words, const char *output,
 		return true;
 	if (!start_calling_thread())
 		return false;
-	if (output == NULL)
+	if (output == NULL) {
+		start_note_beginning(thread_self);
 		count_time_before();
+	}
 	return true;
 }
 

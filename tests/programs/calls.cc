@@ -7,6 +7,7 @@
 //	calls jumps N		left by longjmp
 //	calls throws N		left by exceptions
 //	calls exits N		threads that end inside of the call
+//	calls threads N		a thread for each call
 //	calls forks N		forks inside of the call; both return
 //	calls inner N		jumps and exceptions that do not leave it
 //	calls kernel N		work in the kernel
@@ -158,6 +159,13 @@ ends_inside(void *)
 	return nullptr;
 }
 
+static void *
+calls_once(void *)
+{
+	call(SLEEPS, 25);
+	return nullptr;
+}
+
 static double
 log_normal()
 {
@@ -194,6 +202,10 @@ once(const char *mode)
 		}
 	} else if (strcmp(mode, "exits") == 0) {
 		if (pthread_create(&thread, nullptr, ends_inside,
+		    nullptr) == 0)
+			pthread_join(thread, nullptr);
+	} else if (strcmp(mode, "threads") == 0) {
+		if (pthread_create(&thread, nullptr, calls_once,
 		    nullptr) == 0)
 			pthread_join(thread, nullptr);
 	} else if (strcmp(mode, "forks") == 0) {
