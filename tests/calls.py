@@ -19,11 +19,11 @@ PROGRAM = os.path.join(BUILD, "tests/programs/calls")
 MS = 1000000
 
 
-def record(directory, mode, n, seed=1, functions="handle"):
+def record(directory, mode, n, seed=1, functions="handle", status=0):
     """The recording of a run, and the true lengths in ns."""
     name = os.path.join(directory, f"{mode}-{seed}.cpprof")
     out = run("record", "--no-prompt", "--calls", functions, "-o", name,
-              PROGRAM, mode, str(n), str(seed)).stdout
+              PROGRAM, mode, str(n), str(seed), status=status).stdout
     return name, sorted(int(line) for line in out.split())
 
 
@@ -134,7 +134,7 @@ def check_ending(directory, mode, n, returned, unfinished):
     name, true = record(directory, mode, n)
     done = ask([name], "calls", options=("-F", "json"), status=None)
     if done.returncode != 0 and returned == 0:
-        assert "seen to its end" in done.stderr, done.stderr
+        assert f"has the {unfinished} unfinished" in done.stderr, done.stderr
         return
     found = lengths(name)
     seen = sum(row["calls"] for row in found["rows"][1:])
@@ -142,6 +142,26 @@ def check_ending(directory, mode, n, returned, unfinished):
         seen, found["unfinished"], text([name], "calls"))
     for row in found["rows"]:
         assert row["calls"] == 0 or row["end_ns"] >= true[0], (row, true)
+
+
+def check_killed(directory):
+    """What had ended is in its class; the call that goes on is unfinished, and
+    so are its hits."""
+    name, true = record(directory, "killed", 15, functions="serve,handle",
+                        status=137)
+    assert len(true) == 15, true
+    done = ask([name], "calls serve", status=None)
+    assert "has the 1 unfinished" in done.stderr, done
+    found = lengths(name)
+    # The last one is counted when the thread waits again.
+    assert (sum(row["calls"] for row in found["rows"][1:]),
+            found["unfinished"]) == (15, 0), found
+    serve, handle, both = (
+        documents([name], f"narrow label {label}", "threshold 0",
+                  "functions")[-1]["rows"][0]["hits"]
+        for label in ("call:serve=unfinished", "call:handle>=20ms",
+                      "call:handle"))
+    assert serve > handle == both > 15 * 4, (serve, handle, both)
 
 
 def check_same_output(mode):
@@ -182,6 +202,8 @@ def main():
                        check_ending, directory, "exits", 15, 0, 15)
         claims.attempt("calls that are all that their threads do have lengths",
                        check_ending, directory, "threads", 15, 15, 0)
+        claims.attempt("a program that is killed leaves what it did",
+                       check_killed, directory)
         for mode in ("jumps", "throws", "exits", "forks", "inner"):
             claims.attempt(f"the program does the same: {mode}",
                            check_same_output, mode)

@@ -8,8 +8,10 @@
  * Whatever leaves the frame otherwise ends the call as unfinished: it has no
  * length, and its hits are counted as such.
  *
- * Calls of several functions nest.  So each hit has a class for each function,
- * and it is counted when the last of its calls has ended.
+ * Calls of several functions nest.  So each hit has a class for each function.
+ * In the file, open calls and their hits are counted as unfinished ones, so the
+ * file is right whenever the process is killed; what has ended is moved to its
+ * class.
  */
 #include "lib/run/sample.h"
 
@@ -33,6 +35,7 @@ _Static_assert(UNWIND_CALLS == N_FUNCTIONS, "one mark for each function");
 struct open_call {
 	bool is_open, is_new;
 	bool has_length;	/* unless something went wrong */
+	bool is_counted;	/* in the file, as CALL_LEFT */
 	enum cpprofdata_call_reason reason;	/* if it has none */
 	uint64_t cfa;		/* of its frame */
 	bool began_waiting;	/* when it was first seen */
@@ -47,8 +50,8 @@ struct open_call {
 };
 
 /*
- * Hits of open calls.  Those of one key are one, so a call that never ends keeps
- * no more than the tree has nodes.
+ * Hits of open calls, as far as the file has them.  Those of one key are one, so
+ * a call that never ends keeps no more than the tree has nodes.
  */
 struct kept_hits {
 	union call_key key;
@@ -85,7 +88,7 @@ open_calls_class(uint64_t ns)
 	    CPPROFDATA_CALL_CLASS_BITS) + 1);
 }
 
-static void
+static bool
 open_calls_add(struct thread *thread, unsigned function,
     enum cpprofdata_call_kind kind, unsigned bin, uint64_t n, uint64_t other)
 {
@@ -93,8 +96,27 @@ open_calls_add(struct thread *thread, unsigned function,
 	    .kind = (uint16_t)kind, .bin = (uint16_t)bin } };
 	struct tree *tree = &thread->file->tree;
 
-	call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner, &key, n,
-	    other);
+	return call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner,
+	    &key, n, other);
+}
+
+/*
+ * Counts hits in the file, those of open calls as of unfinished ones.  Numbers
+ * below 0 take hits back that were counted.
+ */
+static bool
+open_calls_count_hits(struct thread *thread, const union call_key *key,
+    uint64_t hits, uint64_t samples)
+{
+	struct tree *tree = &thread->file->tree;
+	union call_key counted = *key;
+	unsigned f;
+
+	for (f = 0; f < N_FUNCTIONS; f++)
+		if (counted.counts.classes[f] == OPEN_CLASS)
+			counted.counts.classes[f] = CPPROFDATA_CALL_NO_LENGTH;
+	return call_counts_add(&tree->call_counts, CPPROFDATA_CALL_COUNTS,
+	    tree->owner, &counted, hits, samples);
 }
 
 /* The slot that leads to the kept hits of a key, or the empty one for them. */
@@ -136,32 +158,28 @@ open_calls_enter_kept(struct thread_calls *calls)
 	}
 }
 
-/* Counts kept hits that are in no open call any more, if the file has room. */
+/* Forgets kept hits that are in no open call any more. */
 static void
-open_calls_count_ended(struct thread *thread)
+open_calls_forget_ended(struct thread_calls *calls)
 {
-	struct thread_calls *calls = thread->calls;
-	struct tree *tree = &thread->file->tree;
 	size_t i, n = 0;
 	unsigned f;
 
 	for (i = 0; i < calls->n_kept; i++) {
-		struct kept_hits *kept = &calls->kept[i];
+		const struct kept_hits *kept = &calls->kept[i];
 
 		for (f = 0; f < N_FUNCTIONS && kept->key.counts.classes[f] !=
 		    OPEN_CLASS; f++)
 			;
 		calls->slots[kept->slot] = 0;
-		if (f < N_FUNCTIONS || !call_counts_add(&tree->call_counts,
-		    CPPROFDATA_CALL_COUNTS, tree->owner, &kept->key,
-		    kept->hits, kept->samples))
+		if (f < N_FUNCTIONS)
 			calls->kept[n++] = *kept;
 	}
 	calls->n_kept = n;
 	open_calls_enter_kept(calls);
 }
 
-/* A call has ended, and its hits get their class. */
+/* A call has ended, and its hits are moved to their class. */
 static void
 open_calls_close(struct thread *thread, unsigned function, uint16_t class)
 {
@@ -170,13 +188,40 @@ open_calls_close(struct thread *thread, unsigned function, uint16_t class)
 
 	calls->open[function].is_open = false;
 	for (i = 0; i < calls->n_kept; i++) {
-		uint16_t *const own =
-		    &calls->kept[i].key.counts.classes[function];
+		struct kept_hits *kept = &calls->kept[i];
+		union call_key key = kept->key;
 
-		if (*own == OPEN_CLASS)
-			*own = class;
+		if (key.counts.classes[function] != OPEN_CLASS)
+			continue;
+		key.counts.classes[function] = class;
+		/* If there is no room, they stay where they are. */
+		if (!open_calls_count_hits(thread, &key, kept->hits,
+		    kept->samples))
+			key.counts.classes[function] =
+			    CPPROFDATA_CALL_NO_LENGTH;
+		else
+			open_calls_count_hits(thread, &kept->key, -kept->hits,
+			    -kept->samples);
+		kept->key = key;
 	}
-	open_calls_count_ended(thread);
+	open_calls_forget_ended(calls);
+}
+
+/* It has ended without a length. */
+static void
+open_calls_close_unfinished(struct thread *thread, unsigned function)
+{
+	const struct open_call *call = &thread->calls->open[function];
+
+	if (call->reason != CPPROFDATA_CALL_LEFT || !call->is_counted) {
+		open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
+		    call->reason, 1, 0);
+		if (call->is_counted)
+			open_calls_add(thread, function,
+			    CPPROFDATA_CALL_UNFINISHED, CPPROFDATA_CALL_LEFT,
+			    -UINT64_C(1), 0);
+	}
+	open_calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
 }
 
 /* It has returned at end_ns. */
@@ -191,11 +236,12 @@ open_calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
 	call->without_ns = end_ns;
 	if (!call->has_length || end_ns < call->since_ns ||
 	    call->since_ns < without_ns) {
-		open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
-		    call->reason, 1, 0);
-		open_calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
+		open_calls_close_unfinished(thread, function);
 		return;
 	}
+	if (call->is_counted)
+		open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
+		    CPPROFDATA_CALL_LEFT, -UINT64_C(1), 0);
 	least = end_ns - call->since_ns;
 	most = end_ns - without_ns;
 	/*
@@ -224,9 +270,7 @@ open_calls_abandon(struct thread *thread, unsigned function)
 	struct open_call *call = &thread->calls->open[function];
 
 	call->without_ns = 0;
-	open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED, call->reason,
-	    1, 0);
-	open_calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
+	open_calls_close_unfinished(thread, function);
 }
 
 /* The outermost frame of each function, as `places` says. */
@@ -267,6 +311,8 @@ open_calls_begin(struct thread *thread, unsigned function, uint64_t since_ns,
 	const bool is_marked = trampoline_mark_call(unwinder, function, index);
 
 	call->is_open = call->is_new = true;
+	call->is_counted = open_calls_add(thread, function,
+	    CPPROFDATA_CALL_UNFINISHED, CPPROFDATA_CALL_LEFT, 1, 0);
 	call->n_seen = 1;
 	call->began_waiting = since_ns < now_ns;
 	call->has_length = is_marked && call->without_ns != 0;
@@ -413,7 +459,8 @@ open_calls_count(struct thread *thread, const struct node *leaf,
 		}
 	if (!is_inside)
 		return;
-	if (!open_calls_reserve(calls))
+	if (!open_calls_reserve(calls) ||
+	    !open_calls_count_hits(thread, &key, hits, 1))
 		return;
 	slot = open_calls_slot(calls, &key);
 	if (calls->slots[slot] == 0) {

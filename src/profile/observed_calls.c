@@ -93,6 +93,16 @@ observed_calls_merge(struct profile *profile, const struct profile *from,
 }
 
 uint64_t
+observed_calls_unfinished(const struct observed_calls *calls)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < N_UNFINISHED; i++)
+		sum += calls->unfinished[i];
+	return sum;
+}
+
+uint64_t
 observed_calls_class_bound(uint64_t ns)
 {
 	uint64_t step, below;

@@ -532,9 +532,12 @@ int observed_calls_merge(struct profile *profile, const struct profile *from,
 const struct observed_calls *observed_calls_find(const struct profile *profile,
                                                  const char *function);
 
+/* Of all reasons. */
+uint64_t observed_calls_unfinished(const struct observed_calls *calls);
+
 /*
- * The bound of a class of lengths that is nearest: labels, and so sections, tell
- * calls of one class not apart.
+ * The bound of a class of lengths that is nearest: labels, and so sections, do
+ * not tell calls of one class apart.
  */
 uint64_t observed_calls_class_bound(uint64_t ns);
 

@@ -8,6 +8,7 @@
 //	calls throws N		left by exceptions
 //	calls exits N		threads that end inside of the call
 //	calls threads N		a thread for each call
+//	calls killed N		killed in a function that makes N calls
 //	calls forks N		forks inside of the call; both return
 //	calls inner N		jumps and exceptions that do not leave it
 //	calls kernel N		work in the kernel
@@ -15,6 +16,7 @@
 // Prints the length of each call that returns, in ns, by its own clock.
 #include <cmath>
 #include <csetjmp>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -159,6 +161,19 @@ ends_inside(void *)
 	return nullptr;
 }
 
+/* Never returns. */
+extern "C" APART void
+serve(long n)
+{
+	for (; n > 0; n--) {
+		call(SLEEPS, 25);
+		nap(6);
+	}
+	fflush(stdout);
+	raise(SIGKILL);
+	sink++;
+}
+
 static void *
 calls_once(void *)
 {
@@ -232,6 +247,8 @@ main(int argc, char **argv)
 		return 2;
 	srand48(argc > 3 ? atol(argv[3]) : 1);
 	nap(20);
+	if (strcmp(argv[1], "killed") == 0)
+		serve(atol(argv[2]));
 	for (long i = atol(argv[2]); i > 0; i--)
 		once(argv[1]);
 	nap(20);

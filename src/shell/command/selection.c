@@ -106,8 +106,10 @@ calls_of_function(const struct profile *profile, const char *function,
 		          "that were sampled: it may be inlined everywhere, or "
 		          "they lack symbols", calls->function);
 	else if (calls->n_lengths == 0)
-		error_set(error, "no call of %.60s was seen to its end",
-		          calls->function);
+		error_set(error, "no call of %.60s was seen to its end; narrow "
+		          "label call:%.60s=unfinished has the %" PRIu64
+		          " unfinished", calls->function, calls->function,
+		          observed_calls_unfinished(calls));
 	else
 		return calls;
 	return NULL;

@@ -99,16 +99,6 @@ calls_number(double n)
 	return cell_count((uint64_t)(n + 0.5));
 }
 
-static uint64_t
-calls_unfinished(const struct observed_calls *calls)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < N_UNFINISHED; i++)
-		sum += calls->unfinished[i];
-	return sum;
-}
-
 static double
 calls_longest(const struct observed_calls *calls)
 {
@@ -274,7 +264,7 @@ view_calls_of(const struct observed_calls *calls, struct table *table,
 	    table_add_field(table, "calls.error", NULL,
 	        calls_number(known.totals.all.error), error) == 0 &&
 	    table_add_field(table, "unfinished", NULL,
-	        cell_count(calls_unfinished(calls)), error) == 0 &&
+	        cell_count(observed_calls_unfinished(calls)), error) == 0 &&
 	    calls_describe(calls, &known, table, error) == 0)
 		status = calls_add_histogram(calls, &known, table, error);
 	known_calls_free(&known);
@@ -294,7 +284,7 @@ calls_add_summary(const struct observed_calls *calls, struct table *table,
 
 	if (known_calls_make(&known, calls, error) == 0) {
 		cells[n++] = calls_number(known.totals.all.value);
-		cells[n++] = cell_count(calls_unfinished(calls));
+		cells[n++] = cell_count(observed_calls_unfinished(calls));
 		for (size_t i = 0; i < N_PERCENTILES; i++) {
 			const struct call_estimate length =
 			    call_lengths_quantile(&known.lengths,
