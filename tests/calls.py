@@ -7,6 +7,7 @@ nothing here depends on how busy the machine is: counts are compared with those
 of the program's own lengths within these bounds.  Speaks TAP.
 """
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -138,8 +139,13 @@ def check_ending(directory, mode, n, returned, unfinished):
         return
     found = lengths(name)
     seen = sum(row["calls"] for row in found["rows"][1:])
-    assert (seen, found["unfinished"]) == (returned, unfinished), (
-        seen, found["unfinished"], text([name], "calls"))
+    # On a busy machine a sample can come too late to see a call.
+    facts = text([name], "info")
+    late = sum(int(n) for n in re.findall(
+        r"^(?:samples taken late|hits lost)\b.*: (\d+)$", facts, re.M))
+    assert returned - late <= seen <= returned and (
+        unfinished - late <= found["unfinished"] <= unfinished), (
+        seen, found["unfinished"], text([name], "calls"), facts)
     for row in found["rows"]:
         assert row["calls"] == 0 or row["end_ns"] >= true[0], (row, true)
 
