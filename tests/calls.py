@@ -150,6 +150,15 @@ def check_ending(directory, mode, n, returned, unfinished):
         assert row["calls"] == 0 or row["end_ns"] >= true[0], (row, true)
 
 
+def check_apart(directory):
+    """What a thread does before a call does not make it longer, but for what
+    passes between two samples, or while it waits for a processor."""
+    name, true = record(directory, "apart", 8)
+    found = lengths(name)
+    longest = max(row["least_ns"] for row in found["rows"] if row["calls"])
+    assert longest <= 1.1 * true[-1] + 15 * MS, (found, true)
+
+
 def check_killed(directory):
     """What had ended is in its class; the call that goes on is unfinished, and
     so are its hits."""
@@ -202,6 +211,10 @@ def main():
                        check_ending, directory, "recursion", 15, 15, 0)
         claims.attempt("calls left by longjmp have no length", check_ending,
                        directory, "jumps", 15, 0, 15)
+        claims.attempt("nor have calls left by jumps that nobody sees",
+                       check_ending, directory, "own-jumps", 15, 0, 15)
+        claims.attempt("what came before a call is not in its length",
+                       check_apart, directory)
         claims.attempt("calls left by an exception have no length",
                        check_ending, directory, "throws", 15, 0, 15)
         claims.attempt("calls in which their threads end have no length",

@@ -233,9 +233,9 @@ ask_clock(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The frame with that slot has been left: by a return, or by an exception. */
+/* The frame with that slot has returned. */
 static inline void IN_STUB
-end_call(struct unwinder *unwinder, uint64_t cfa, enum call_mark_state how)
+end_call(struct unwinder *unwinder, uint64_t cfa)
 {
 	struct call_mark *call = call_mark_at(unwinder, cfa);
 
@@ -247,7 +247,7 @@ end_call(struct unwinder *unwinder, uint64_t cfa, enum call_mark_state how)
 		return;
 	}
 	call->end_ns = ask_clock();
-	call->state = how;
+	call->state = CALL_RETURNED;
 }
 
 void trampoline_hit(uint64_t cfa);
@@ -269,11 +269,14 @@ trampoline_hit(uint64_t cfa)
 	if (unwinder != NULL && unwinder->trampoline.cfa == cfa)
 		move_mark(unwinder);
 	if (unwinder != NULL)
-		end_call(unwinder, cfa, CALL_RETURNED);
+		end_call(unwinder, cfa);
 	entry->state = TRAMPOLINE_FIRED;
 }
 
-/* The same after an exception has discarded the marked frame. */
+/*
+ * The same after an exception has discarded the marked frame.  It was no call's:
+ * the personality routine has taken those marks back.
+ */
 void IN_STUB
 trampoline_landed(uint64_t cfa)
 {
@@ -286,8 +289,6 @@ trampoline_landed(uint64_t cfa)
 		unwinder->trampoline.cfa = 0;
 		unwinder->trampoline.index = 0;
 	}
-	if (unwinder != NULL)
-		end_call(unwinder, cfa, CALL_ABANDONED);
 }
 
 void

@@ -104,7 +104,6 @@ enum call_mark_state {
 	CALL_UNMARKED,
 	CALL_MARKED,
 	CALL_RETURNED,		/* at end_ns */
-	CALL_ABANDONED,		/* left by an exception */
 	CALL_UNKNOWN		/* the mark was taken back, so its end is not
 				   known */
 };

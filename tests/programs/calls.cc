@@ -6,6 +6,8 @@
 //	calls recursion N	recursive calls that sleep at each level
 //	calls jumps N		left by longjmp
 //	calls throws N		left by exceptions
+//	calls own-jumps N	left by jumps that the C library does not see
+//	calls apart N		calls that work, far from each other
 //	calls exits N		threads that end inside of the call
 //	calls threads N		a thread for each call
 //	calls killed N		killed in a function that makes N calls
@@ -31,6 +33,7 @@
 
 static volatile unsigned long sink;
 static jmp_buf outside;
+static void *own_outside[5];
 
 static int64_t
 now_ns()
@@ -79,8 +82,8 @@ work_in_kernel(double ms)
 	close(zeros);
 }
 
-enum how { SLEEPS, WORKS, WAITS, RECURS, JUMPS, THROWS, EXITS, FORKS, INNER,
-	READS };
+enum how { SLEEPS, WORKS, WAITS, RECURS, JUMPS, OWN_JUMPS, THROWS, EXITS, FORKS,
+	INNER, READS };
 
 static APART void
 inner()
@@ -120,6 +123,9 @@ handle(enum how how, double amount)
 	case JUMPS:
 		nap(amount);
 		longjmp(outside, 1);
+	case OWN_JUMPS:
+		nap(amount);
+		__builtin_longjmp(own_outside, 1);
 	case THROWS:
 		nap(amount);
 		throw 1;
@@ -152,6 +158,15 @@ call(enum how how, double amount)
 
 	handle(how, amount);
 	printf("%lld\n", (long long)(now_ns() - begin));
+}
+
+/* Returns by a jump. */
+static APART void
+own_jump()
+{
+	if (__builtin_setjmp(own_outside) == 0)
+		handle(OWN_JUMPS, 25);
+	sink++;
 }
 
 static void *
@@ -209,6 +224,15 @@ once(const char *mode)
 		if (setjmp(outside) == 0)
 			handle(JUMPS, 25);
 		nap(6);
+	} else if (strcmp(mode, "own-jumps") == 0) {
+		own_jump();
+	} else if (strcmp(mode, "apart") == 0) {
+		nap(150);
+		int64_t end = now_ns() + 30 * INT64_C(1000000);
+
+		while (now_ns() < end)
+			sink++;
+		call(READS, 30);
 	} else if (strcmp(mode, "throws") == 0) {
 		try {
 			handle(THROWS, 25);
