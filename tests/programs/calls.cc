@@ -227,12 +227,9 @@ once(const char *mode)
 	} else if (strcmp(mode, "own-jumps") == 0) {
 		own_jump();
 	} else if (strcmp(mode, "apart") == 0) {
-		nap(150);
-		int64_t end = now_ns() + 30 * INT64_C(1000000);
-
-		while (now_ns() < end)
-			sink++;
-		call(READS, 30);
+		nap(300);
+		work_in_kernel(30);
+		call(READS, 100);
 	} else if (strcmp(mode, "throws") == 0) {
 		try {
 			handle(THROWS, 25);
