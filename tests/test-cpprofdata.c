@@ -1471,6 +1471,35 @@ cpprofdata_counts_calls_apart(void **state)
 	profile_free(profile);
 }
 
+/*
+ * Slices do not say which hits are of calls.  So of 5 hits, 3 of them in calls,
+ * the calls have 1 of the first 2, and 2 of the next 3.
+ */
+static void
+cpprofdata_divides_slices_among_calls(void **state)
+{
+	const struct cpprofdata_slice slices[] = {
+		{ 1, 0, 0, 0, { 2, 1 } }, { 1, 0, 0, 1, { 3, 2 } },
+		{ 200, 0, 0, 2, { 8, 8 } },
+	};
+	static struct image image;
+	struct profile *profile;
+
+	(void)state;
+	image_with_calls(&image);
+	header_of(&image)->slice_ns = SLICE_NS;
+	header_of(&image)->origin_ns = ORIGIN_NS;
+	add_chunk(&image, CPPROFDATA_SLICES, 0, slices, 3);
+	profile = read_image(&image);
+	assert_times(profile, SLICE_NS, "lib.so+0x1234 0:1/1 1:1/0\n"
+	    "lib.so+0x10 2:7/7\n"
+	    "lib.so+0x1234 0:1/0 1:2/2\n"
+	    "lib.so+0x10 2:1/1\n"
+	    "sampled_function\n"
+	    "[jit]\n");
+	profile_free(profile);
+}
+
 /* No byte crashes the reader or takes hits from the whole. */
 static void
 cpprofdata_survives_damaged_calls(void **state)
@@ -1540,6 +1569,7 @@ main(void)
 		cmocka_unit_test(cpprofdata_survives_truncation_at_every_byte),
 		cmocka_unit_test(cpprofdata_survives_damage_at_every_byte),
 		cmocka_unit_test(cpprofdata_counts_calls_apart),
+		cmocka_unit_test(cpprofdata_divides_slices_among_calls),
 		cmocka_unit_test(cpprofdata_survives_damaged_calls),
 	};
 
