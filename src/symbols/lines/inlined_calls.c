@@ -44,15 +44,25 @@ inlined_calls_number_of(Dwarf_Die *die, unsigned name, uint32_t if_missing)
 	return (uint32_t)value;
 }
 
-/* The function that a DIE describes, itself or by the DIEs it refers to. */
+/*
+ * The function that a DIE describes, itself or by the DIEs it refers to.  If it
+ * has no linkage name, *origin is the first and *declaration the last of these;
+ * else origin->addr is NULL.
+ */
 static struct debug_function
-inlined_calls_declared(const Dwarf_Die *function)
+inlined_calls_declared(const Dwarf_Die *function, Dwarf_Die *origin,
+                       Dwarf_Die *declaration)
 {
 	struct debug_function declared = { 0 };
 	const char *name = NULL;
 	Dwarf_Die die = *function;
 
+	*origin = (Dwarf_Die){ 0 };
 	for (int i = 0; i < ORIGINS_MAX; i++) {
+		if (i > 0)
+			*declaration = die;
+		if (i == 1)
+			*origin = die;
 		if (declared.start_line == 0)
 			declared.start_line = inlined_calls_number_of(&die,
 			    DW_AT_decl_line, 0);
@@ -66,7 +76,9 @@ inlined_calls_declared(const Dwarf_Die *function)
 		if (!die_origin(&die))
 			break;
 	}
-	if (declared.linkage == NULL)
+	if (declared.linkage != NULL)
+		origin->addr = NULL;
+	else
 		declared.linkage = name;
 	return declared;
 }
@@ -83,6 +95,7 @@ inlined_calls_mark(struct inline_finding *finding, Dwarf_Die *die,
 {
 	bool is_function = dwarf_tag(die) == DW_TAG_subprogram;
 	struct debug_function function = { 0 };
+	Dwarf_Die origin, declaration;
 	uint32_t *innermost = finding->calls->innermost;
 	uint32_t outer = call != NO_CALL ?
 	    finding->calls->calls[call].outer : NO_CALL;
@@ -99,7 +112,8 @@ inlined_calls_mark(struct inline_finding *finding, Dwarf_Die *die,
 		                   &first, &end);
 		for (size_t i = first; i < end; i++) {
 			if (is_function && *n_marked == 0)
-				function = inlined_calls_declared(die);
+				function = inlined_calls_declared(die,
+				    &origin, &declaration);
 			if (is_function)
 				finding->calls->functions[i] = function;
 			if (call == NO_CALL)
@@ -123,37 +137,13 @@ inlined_calls_file_of(const struct inline_finding *finding, uint32_t number)
 	    dwarf_filesrc(finding->files, number, NULL, NULL) : NULL;
 }
 
-/* Sets the function that was inlined, or what finds its name. */
-static void
-inlined_calls_set_function(struct inlined_call *call, const Dwarf_Die *die)
-{
-	Dwarf_Die origin = *die;
-
-	for (int i = 0; i < ORIGINS_MAX && die_origin(&origin); i++) {
-		const char *linkage = die_text(&origin, DW_AT_linkage_name);
-
-		if (linkage == NULL)
-			linkage = die_text(&origin,
-			                     DW_AT_MIPS_linkage_name);
-		if (linkage != NULL) {
-			call->function = linkage;
-			call->origin.addr = NULL;
-			return;
-		}
-		if (i == 0)
-			call->origin = origin;
-		call->declaration = origin;
-		if (call->function == NULL)
-			call->function = die_text(&origin, DW_AT_name);
-	}
-}
-
 /* *call: the new call, or NO_CALL if it contains no address. */
 static int
 enter_call(struct inline_finding *finding, Dwarf_Die *die, uint32_t outer,
            uint32_t *call, struct error *error)
 {
 	struct inlined_calls *calls = finding->calls;
+	struct inlined_call *entered;
 	size_t n_marked, n_ranges;
 
 	*call = NO_CALL;
@@ -166,16 +156,16 @@ enter_call(struct inline_finding *finding, Dwarf_Die *die, uint32_t outer,
 		return -1;
 	if (n_marked == 0)
 		return 0;
-	calls->calls[calls->n].line = inlined_calls_number_of(die,
-	                                                      DW_AT_call_line,
-	                                                      0);
-	calls->calls[calls->n].file = inlined_calls_file_of(finding,
+	*call = (uint32_t)calls->n;
+	entered = &calls->calls[calls->n++];
+	entered->line = inlined_calls_number_of(die, DW_AT_call_line, 0);
+	entered->file = inlined_calls_file_of(finding,
 	    inlined_calls_number_of(die, DW_AT_call_file, UINT32_MAX));
-	calls->calls[calls->n].discriminator = inlined_calls_number_of(die,
+	entered->discriminator = inlined_calls_number_of(die,
 	    DW_AT_GNU_discriminator, 0);
-	calls->calls[calls->n].inlined = inlined_calls_declared(die);
-	*call = (uint32_t)calls->n++;
-	inlined_calls_set_function(&calls->calls[*call], die);
+	entered->inlined = inlined_calls_declared(die, &entered->origin,
+	                                          &entered->declaration);
+	entered->function = entered->inlined.linkage;
 	return 0;
 }
 
