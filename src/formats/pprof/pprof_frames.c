@@ -194,7 +194,6 @@ fill_location(struct maker *maker, const struct pprof_line *line,
 {
 	const struct pprof_function *function =
 	    pprof_tables_function(maker->tables, line->function);
-
 	size_t number;
 
 	*location = (struct location){

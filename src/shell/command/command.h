@@ -465,11 +465,11 @@ void complete_line(struct completion *completion,
  * command line in a shell.  lone: the commands that may be the first word, then
  * NULL.
  *
- * The first line is "words", or "files", if the shell is to offer files as well,
- * with the number of bytes that precede the file name in the word, if there are any,
- * as in --base=FILE; or "program N": words[N] on are a command line of its own, which
- * the shell completes.  Each other line is a candidate, perhaps with a tab and what it
- * means.
+ * The first line is "words"; or "files", if the shell is to offer files as well,
+ * with the number of bytes that precede the file name in the word, if there are
+ * any, as in --base=FILE; or "program N": words[N] on are a command line of its
+ * own, which the shell completes.  Each other line is a candidate, perhaps with
+ * a tab and what it means.
  */
 void complete_shell(struct text_buffer *text, const struct session *session,
                     const char *const *lone, char *const *words, size_t n);

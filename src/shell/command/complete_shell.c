@@ -2,8 +2,8 @@
 /* complete_shell.c -- completes command lines of cpprof in bash, zsh and fish.
  *
  * The scripts in completion/ pass the words that were typed and show what this
- * answers, so that shells complete what the tables of commands and options have,
- * and no list is kept twice.
+ * answers, so that shells complete what the tables of commands and options
+ * have, and no list is kept twice.
  */
 #include "src/shell/command/command.h"
 
@@ -212,7 +212,7 @@ split_last_word(char *const **words, size_t *n, struct arena *arena)
 
 static void
 shell_answer_add(struct text_buffer *text, const struct shell_answer *answer,
-           const struct completion *completion, const char *last)
+                 const struct completion *completion, const char *last)
 {
 	text_add_string(text, answer->kind);
 	if (answer->program > 0)
