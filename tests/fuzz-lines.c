@@ -27,7 +27,9 @@ ask(const char *path)
 	struct address_lines *lines = address_lines_new(&search, &error);
 	struct profile *profile = profile_new(&error);
 	const struct location location = {
-		names_add(profile->names, "f", 1, &error), NO_NAME, 0
+		.function = names_add(profile->names, "f", 1, &error),
+		.file = NO_NAME,
+		.linkage = NO_NAME,
 	};
 
 	profile_add_module(profile, path, NULL, 0, &error);
@@ -36,13 +38,15 @@ ask(const char *path)
 		                      1, &error) != i)
 			abort();
 	address_lines_apply(lines, profile, LINES_ALL, NULL, &error);
-	for (uint32_t i = 0; i < profile->n_locations; i++)
-		if ((profile->locations[i].function >=
-		     names_count(profile->names)) ||
-		    (profile->locations[i].file != NO_NAME &&
-		     profile->locations[i].file >=
-		     names_count(profile->names)))
+	for (uint32_t i = 0; i < profile->n_locations; i++) {
+		const struct location *found = &profile->locations[i];
+		uint32_t n = names_count(profile->names);
+
+		if (found->function >= n ||
+		    (found->file != NO_NAME && found->file >= n) ||
+		    (found->linkage != NO_NAME && found->linkage >= n))
 			abort();
+	}
 	profile_free(profile);
 	address_lines_free(lines);
 }

@@ -79,7 +79,8 @@ for target; do
 	pprof_raw) cp "$source"/tests/data/legacy/*.raw "corpus-$target/" ;;
 	legacy) cp "$source"/tests/data/legacy/*.* "corpus-$target/" ;;
 	lines)
-		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz'; do
+		for form in -gdwarf-4 -gdwarf-5 '-gdwarf-5 -gz' \
+			'-gdwarf-5 -fdebug-info-for-profiling'; do
 			# Nothing but code, near address 0, and what is said
 			# of it.
 			# shellcheck disable=SC2086 # flags
@@ -105,6 +106,22 @@ for target; do
 	symbols)	# one byte, then a module
 		echo 'int main(void) { return 0; }' | clang -s -o program -x c -
 		{ printf '\001' && cat program; } >"corpus-$target/program"
+		# Go's table of one function: header, text, names.
+		{
+			printf '\361\377\377\377\0\0\001\010'
+			printf '\001\0\0\0\0\0\0\0%8s' '' | tr ' ' '\0'
+			printf '\0\020\0\0\0\0\0\0'	# 0x1000
+			printf '\110\0\0\0\0\0\0\0%24s' '' | tr ' ' '\0'
+			printf '\120\0\0\0\0\0\0\0\0main.f\0'
+			printf '\0\0\0\0\014\0\0\0\020\0\0\0\0\0\0\0\001\0\0\0'
+		} >table
+		clang -s -nostdlib -static -e main -Wl,--build-id=none \
+			-Wl,-z,noseparate-code -Wl,-Ttext=0x1000 \
+			-o program -x c - <<-'END'
+			int main(void) { return 0; }
+		END
+		objcopy --add-section .gopclntab=table program
+		{ printf '\001' && cat program; } >"corpus-$target/go"
 		;;
 	dwarf)		# which form and where, then a section
 		echo 'int main(void) { return 0; }' | gcc -g -o program -x c -
