@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """pgo.py -- what `export autofdo` gains, beside an instrumented profile.
 
-    pgo.py [-n RUNS] [-k DIRECTORY] WORDS... -- SOURCES AND FLAGS...
+    pgo.py [-n RUNS] [-r RECORDED] [-k DIRECTORY] WORDS... -- SOURCES AND FLAGS...
 
 Builds a program by clang -O2 three times: as it is, with cpprof's profile of
-plain samples, and with counts of an instrumented build; all from runs with the
-same WORDS.  Then runs them in turn, and prints for each the least CPU time,
-and the median of its ratios to the first.  CPPROF: the program to test.
+plain samples of RECORDED runs, and with counts of an instrumented build; all
+from runs with the same WORDS.  Then runs them in turn, and prints for each the
+least CPU time, and the median of its ratios to the first.  -k keeps the
+programs.  CPPROF: the program to test.
 """
 import argparse
 import os
@@ -38,13 +39,14 @@ def build(place, name, sources, *flags):
     return program
 
 
-def make(place, words, sources):
+def make(place, words, sources, recorded):
     """The three programs, by name."""
     cpprof = os.environ.get("CPPROF", "cpprof")
     plain = build(place, "plain", sources, *LINES)
     recording = os.path.join(place, "plain.cpprof")
     profile = os.path.join(place, "plain.prof")
-    run(cpprof, "record", "--no-prompt", "-o", recording, plain, *words)
+    run(cpprof, "record", "--no-prompt", "-r", "cpu:250us", "--repeat",
+        str(recorded), "-o", recording, plain, *words)
     run(cpprof, "-q", "-e", "export autofdo " + profile, recording)
     counted = build(place, "counted", sources, "-fprofile-instr-generate")
     raw, counts = (os.path.join(place, name) for name in ("raw", "counts"))
@@ -63,13 +65,14 @@ def make(place, words, sources):
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("-n", type=int, default=15)
+    options.add_argument("-r", type=int, default=20)
     options.add_argument("-k", metavar="DIRECTORY")
     options.add_argument("words", nargs="*")
     at = sys.argv.index("--")
     chosen = options.parse_args(sys.argv[1:at])
     with tempfile.TemporaryDirectory() as temporary:
         place = chosen.k or temporary
-        programs = make(place, chosen.words, sys.argv[at + 1:])
+        programs = make(place, chosen.words, sys.argv[at + 1:], chosen.r)
         seconds = {name: [] for name in programs}
         for i in range(chosen.n):
             for name in sorted(programs, reverse=i % 2 == 1):

@@ -3,9 +3,10 @@
 """What compilers read: export autofdo and bolt, and the start lines of pprof.
 
 Witnesses: llvm-symbolizer, for lines, start lines, discriminators and inlined
-calls; llvm-profdata, clang, llvm-bolt and go, which read the files.  Claims
-whose tools are not installed are skipped.
+calls; objdump, for basic blocks; llvm-profdata, clang, llvm-bolt and go, which
+read the files.  Claims whose tools are not installed are skipped.
 """
+import bisect
 import collections
 import json
 import os
@@ -22,6 +23,7 @@ PROGRAM = os.path.join(SOURCE, "tests", "programs", "profiled.cc")
 FLAGS = ["-O2", "-gline-tables-only", "-fdebug-info-for-profiling",
          "-funique-internal-linkage-names"]
 ROUNDS = "60"
+COUNTS_A_HIT = 1000
 
 
 def tool(name):
@@ -87,6 +89,13 @@ def read(text):
     return functions
 
 
+def every(functions):
+    """The functions, and those that are inlined in them."""
+    for function in functions:
+        yield function
+        yield from every(function.inlined.values())
+
+
 def all_paths(functions):
     return {path: hits for name, function in functions.items()
             for path, hits in function.paths(name).items()}
@@ -102,39 +111,91 @@ def base(discriminator):
     return (value >> 1 & 0xfe0 | value & 0x1f) if value & 0x20 else value & 0x1f
 
 
-def self_hits(recording, program):
-    """Hits by address of the program, and all hits."""
+def sampled(recording, program):
+    """Hits by address of the program, also of calls, which have none of their
+    own; and all hits."""
     hits, everything = collections.Counter(), 0
     name = os.path.basename(program)
     for line in cpprof.text(recording, "set granularity address",
                             "export collapsed").splitlines():
         stack, _, n = line.rpartition(" ")
         everything += int(n)
-        module, _, address = stack.rpartition(";")[2].partition("+")
-        if module == name:
-            hits[int(address, 16)] += int(n)
+        for i, frame in enumerate(reversed(stack.split(";"))):
+            module, _, address = frame.partition("+")
+            if module == name:
+                hits[int(address, 16)] += int(n) if i == 0 else 0
     return hits, everything
 
 
-def symbolized(program, hits):
-    """The paths of read, with the hits of the addresses that have them."""
+def symbolized(program, addresses):
+    """The path of each address, as a path of read; without those that have
+    none."""
     done = subprocess.run(
         [tool("llvm-symbolizer"), "--obj=" + program, "--no-demangle",
          "--inlines", "--output-style=JSON"], text=True, check=True,
         capture_output=True, timeout=120,
-        input="".join(f"{address:#x}\n" for address in sorted(hits)))
-    found = collections.Counter()
+        input="".join(f"{address:#x}\n" for address in sorted(addresses)))
+    found = {}
     for line in done.stdout.splitlines():
         (answer,) = [json.loads(line)] if line[0] == "{" else json.loads(line)
         levels = answer["Symbol"]
         if all(level["FunctionName"] and level["StartLine"] and level["Line"]
                for level in levels) and levels:
-            found[tuple((level["FunctionName"],
-                         (level["Line"] - level["StartLine"]) & 0xffff,
-                         base(level["Discriminator"]))
-                        for level in reversed(levels))] += \
-                hits[int(answer["Address"], 16)]
+            found[int(answer["Address"], 16)] = tuple(
+                (level["FunctionName"],
+                 (level["Line"] - level["StartLine"]) & 0xffff,
+                 base(level["Discriminator"]))
+                for level in reversed(levels))
     return found
+
+
+# ---- what objdump says ----
+
+def blocks(program):
+    """The basic block of each instruction of functions, as its first address;
+    and the number of instructions of each block."""
+    rows = [line.split() for line in
+            run("nm", "-S", program).stdout.splitlines()]
+    ranges = sorted({(int(row[0], 16), int(row[1], 16)) for row in rows
+                     if len(row) == 4 and row[2] in "tTwW"})
+    code, begins, begins_next = [], {start for start, _ in ranges}, False
+    for line in run("objdump", "-d", "--no-show-raw-insn",
+                    program).stdout.splitlines():
+        row = re.match(r"\s+([0-9a-f]+):\t(?:(?:bnd|notrack|repz) )?"
+                       r"(\S+) *([0-9a-f]+\b)?", line)
+        if row is None:
+            continue
+        address, name, target = int(row[1], 16), row[2], row[3]
+        if not any(start <= address < start + size for start, size in ranges):
+            continue
+        code.append(address)
+        if begins_next:
+            begins.add(address)
+        begins_next = name.startswith(("j", "ret"))
+        if target and name.startswith(("j", "call")):
+            begins.add(int(target, 16))
+    block, lengths = {}, collections.Counter()
+    begin = None
+    for address in code:
+        begin = address if address in begins or begin is None else begin
+        block[address] = begin
+        lengths[begin] += 1
+    return block, lengths
+
+
+def executions(program, hits, every=False):
+    """Hits of blocks by their instructions, at each address with hits or calls,
+    or at every instruction."""
+    block, lengths = blocks(program)
+    ordered = sorted(block)
+    of_block = collections.Counter()
+
+    def find(address):          # a call's is of its last byte
+        return block[ordered[bisect.bisect(ordered, address) - 1]]
+    for address, n in hits.items():
+        of_block[find(address)] += n
+    return {address: COUNTS_A_HIT * of_block[find(address)] //
+            lengths[find(address)] for address in (block if every else hits)}
 
 
 # ---- claims ----
@@ -147,7 +208,8 @@ def build(place, *flags):
 
 def record(program):
     recording = program + ".cpprof"
-    cpprof.run("record", "--no-prompt", "-o", recording, program, ROUNDS)
+    cpprof.run("record", "--no-prompt", "--force", "-o", recording, program,
+               ROUNDS)
     return recording
 
 
@@ -158,48 +220,109 @@ def export(form, recording, *commands):
                             f"export {form} {path}").stderr
 
 
-def check_lines(program, recording, functions):
-    hits, everything = self_hits(recording, program)
-    expected = symbolized(program, hits)
-    # Libraries may have debug information, too.
-    own = {line.split()[-1] for line in run(tool("nm"), program)
+def compare(claim, functions, program, expected):
+    """That the lines of the program have these counts.  Libraries may have debug
+    information, too."""
+    own = {line.split()[-1] for line in run("nm", program)
            .stdout.splitlines() if line.split()[-2] in "tTwW"}
-    placed = all_paths(functions)
-    found = {path: n for path, n in placed.items() if path[0][0] in own}
-    claims.make("lines, start lines, discriminators and inlined calls are "
-                "llvm-symbolizer's, with the same hits",
-                [(path, found.get(path, 0), expected.get(path, 0))
-                 for path in {*found, *expected}
-                 if found.get(path, 0) != expected.get(path, 0)])
-    claims.check("they include inlined calls in inlined calls, "
-                 "discriminators and functions local to the file",
+    found = {path: n for path, n in all_paths(functions).items()
+             if path[0][0] in own}
+    expected = {path: n for path, n in expected.items() if n > 0}
+    claims.make(claim, [(path, found.get(path, 0), expected.get(path, 0))
+                        for path in {*found, *expected}
+                        if found.get(path, 0) != expected.get(path, 0)])
+    return found
+
+
+def check_lines(program, hits, functions,
+                claim="lines, start lines, discriminators and inlined calls "
+                "are llvm-symbolizer's; their counts, hits by the instructions "
+                "of objdump's blocks"):
+    """The counts of a file that was written with the program's code."""
+    count, paths = executions(program, hits), symbolized(program, hits)
+    expected = collections.Counter()
+    for address, path in paths.items():
+        expected[path] = max(expected[path], count[address])
+    return compare(claim, functions, program, expected)
+
+
+def check_kinds(found):
+    def some(test):
+        return any(test(level) for path in found for level in path)
+    claims.check("they include inlined calls in inlined calls, small and large "
+                 "discriminators, lines far from their function's first, and "
+                 "functions local to the file",
                  any(len(path) > 2 for path in found) and
-                 any(level[2] for path in found for level in path) and
-                 any(".__uniq." in path[0][0] for path in found),
-                 list(found)[:9])
-    return sum(placed.values()), everything
+                 some(lambda level: 0 < level[2] < 32) and
+                 some(lambda level: level[2] >= 32) and
+                 some(lambda level: level[1] > 1000) and
+                 some(lambda level: ".__uniq." in level[0]), found)
 
 
-def check_totals(recording, functions):
-    """A function of the file has the hits that the views say are its own,
-    less those without a line."""
+def check_entries(program, hits, functions):
+    """Circle::area has a loop of 20 rounds."""
+    calls = collections.Counter()
+    for function in every(functions.values()):
+        for targets in function.calls.values():
+            calls.update(targets)
+    count = executions(program, hits, every=True)
+    starts = {row[2]: int(row[0], 16) for row in
+              (line.split() for line in run("nm", program).stdout.splitlines())
+              if len(row) == 3 and row[1] in "tTwW"}
+    claims.make("functions are entered as often as their first block is "
+                "executed, or as they are called", [
+                    (name, function.head, count[starts[name]], calls[name])
+                    for name, function in functions.items() if name in starts
+                    and function.head != max(count[starts[name]],
+                                             calls[name])])
+    (circle,) = (name for name in functions if "Circle4area" in name)
+    function = functions[circle]
+    loop = max(function.lines.values())
+    claims.check("a function is entered less often than its loop is executed",
+                 0 < function.head < loop / 4, (function.head, loop))
+    called = [(function.lines[place], calls)
+              for function in every(functions.values())
+              for place, calls in function.calls.items() if calls]
+    claims.check("functions that a line calls share its count",
+                 len(called) > 1 and
+                 any(len(calls) > 1 for _, calls in called) and
+                 all(-len(calls) <= sum(calls.values()) - count <= 0
+                     for count, calls in called), called)
+
+
+def check_hits(recording, program, functions):
+    """The counts of a file that was written without the program's code: a
+    function has the hits that the views say are its own, less those without a
+    line.  Returns the least and the most share of hits that may have a line:
+    libraries may have debug information, too."""
+    hits, everything = sampled(recording, program)
+    expected = collections.Counter()
+    for address, path in symbolized(program + ".gone", hits).items():
+        expected[path] += COUNTS_A_HIT * hits[address]
+    compare("without its code, lines have their hits", functions,
+            program + ".gone", expected)
     rows = cpprof.table(recording, "set inlines off", "set limit off",
                         "threshold 0", "flat")["rows"]
     symbols = {name: run(tool("llvm-cxxfilt"), name).stdout.strip()
                for name in functions}
-    claims.make("totals are sums of the parts", [
-        name for name, function in functions.items()
-        if function.total != function.sum()])
     found = collections.Counter()
     for name, function in functions.items():
         plain = re.sub(r" \(\.__uniq.*\)| \[clone.*\]", "", symbols[name])
-        found[plain] += function.total
+        found[plain] += function.total // COUNTS_A_HIT
     own = collections.Counter()
     for row in rows:
         own[re.sub(r" \[clone.*\]", "", row["path"][-1])] += row["hits"]
-    claims.make("and at most what flat says is the function's own", [
+    claims.make("and functions at most those that flat says are their own", [
         (name, total, own[name]) for name, total in found.items()
         if total > own[name]])
+    own = sum(expected.values()) / COUNTS_A_HIT
+    return own / everything, (own + everything - sum(hits.values())) / everything
+
+
+def check_totals(functions):
+    claims.make("totals are sums of the parts", [
+        name for name, function in functions.items()
+        if function.total != function.sum()])
 
 
 def check_profdata(path, functions):
@@ -236,21 +359,27 @@ def check_compiler(path, program):
                  taken.count("function_entry_count") >= 3)
 
 
-def check_elsewhere(program, recording, path):
+def check_elsewhere(program, recording):
     """Without the program, from what the recording keeps."""
-    with open(path, encoding="utf-8") as file:
-        before = file.read()
     os.rename(program, program + ".gone")
     try:
-        again, _ = export("autofdo", recording)
-        with open(again, encoding="utf-8") as file:
-            claims.check("a recording keeps what the file needs",
-                         file.read() == before)
+        path, said = export("autofdo", recording)
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+        least, most = check_hits(recording, program, read(before))
+        share = float(re.search(r"([0-9.]+)% of \d+ hits have a line",
+                                said)[1]) / 100
+        claims.check("it says what share of the hits has lines, and what "
+                     "counts are", least - 0.001 < share < most + 0.001 and
+                     "not counts of branches" in said, (least, most, said))
+        claims.check("and that the code cannot be found",
+                     "in profiled they are not divided" in said and
+                     "cannot be found" in said, said)
         copy = os.path.join(WORK, "copy.cpprofdata")
         cpprof.ask(recording, "export cpprofdata " + copy)
         again, _ = export("autofdo", copy)
         with open(again, encoding="utf-8") as file:
-            claims.check("and so does its export as cpprofdata",
+            claims.check("an export as cpprofdata keeps what the file needs",
                          file.read() == before)
     finally:
         os.rename(program + ".gone", program)
@@ -266,11 +395,9 @@ def check_pprof(program, recording):
     claims.check("export pprof has samples/count, for go build -pgo",
                  "samples/count" in raw.split("Samples:")[1][:100], raw[:400])
     found = dict(re.findall(r" (main) .*profiled\.cc:\d+ s=(\d+)", raw))
-    hits, _ = self_hits(recording, program)
     address = min(int(line.split()[0], 16) for line in
-                  run(tool("nm"), program).stdout.splitlines()
+                  run("nm", program).stdout.splitlines()
                   if line.endswith(" T main"))
-    del hits
     said = json.loads(run(tool("llvm-symbolizer"), "--obj=" + program,
                           "--output-style=JSON", hex(address))
                       .stdout.splitlines()[0])
@@ -290,32 +417,45 @@ def check_without(recording):
                  "-fdebug-info-for-profiling" in done.stderr, done.stderr)
 
 
+def check_whole_information():
+    """With -g, functions of classes are declared apart from their code."""
+    program, _ = build(WORK, "-g")
+    recording = record(program)
+    path, _ = export("autofdo", recording)
+    with open(path, encoding="utf-8") as file:
+        check_lines(program, sampled(recording, program)[0], read(file.read()),
+                    "likewise with -g")
+
+
 def check_autofdo():
     program, _ = build(WORK)
     recording = record(program)
     path, said = export("autofdo", recording)
     with open(path, encoding="utf-8") as file:
         functions = read(file.read())
-    placed, everything = check_lines(program, recording, functions)
-    share = f"{100 * placed / everything:.1f}% of {everything} hits"
-    claims.check("it says what share of the hits has lines, and what hits are",
-                 share in said and "not counts of branches" in said, said)
-    check_totals(recording, functions)
+    hits, everything = sampled(recording, program)
+    check_kinds(check_lines(program, hits, functions))
+    claims.check("it says of how many hits",
+                 f"% of {everything} hits have a line" in said and
+                 "not divided" not in said, said)
+    check_entries(program, hits, functions)
+    check_totals(functions)
     check_profdata(path, functions)
     check_compiler(path, program)
-    check_elsewhere(program, recording, path)
+    check_elsewhere(program, recording)
     check_pprof(program, recording)
+    check_whole_information()
 
 
 def check_bolt():
     """The file against nm, and what llvm-bolt makes of it."""
     program = os.path.join(WORK, "linked")
-    run(shutil.which("c++"), "-O2", "-Wl,-q", PROGRAM, "-o", program)
+    run(tool("c++"), "-O2", "-Wl,-q", PROGRAM, "-o", program)
     recording = record(program)
     path, said = export("bolt", recording)
-    hits, everything = self_hits(recording, program)
+    hits, everything = sampled(recording, program)
     starts = {}
-    for line in run(tool("nm"), program).stdout.splitlines():
+    for line in run("nm", program).stdout.splitlines():
         address, kind, name = line.split()[-3:] if len(line.split()) == 3 \
             else ("0", "", "")
         if kind in ("t", "T", "W", "w"):
@@ -354,13 +494,15 @@ def check_bolt():
 
 
 claims = Claims()
-NEEDED = ["clang++", "llvm-symbolizer", "llvm-profdata", "llvm-cxxfilt"]
+NEEDED = ["clang++", "llvm-symbolizer", "llvm-profdata", "llvm-cxxfilt", "nm",
+          "objdump"]
 with tempfile.TemporaryDirectory() as WORK:
-    missing = [name for name in NEEDED if tool(name) is None]
-    if missing:
-        claims.skip("export autofdo", "no " + ", ".join(missing))
-    else:
-        check_autofdo()
-    check_bolt()
+    for claim, check, needed in (("export autofdo", check_autofdo, NEEDED),
+                                 ("export bolt", check_bolt, ["c++", "nm"])):
+        missing = [name for name in needed if tool(name) is None]
+        if missing:
+            claims.skip(claim, "no " + ", ".join(missing))
+        else:
+            check()
     check_without(os.path.join(SOURCE, "sample-data", "forms.folded"))
 claims.end()

@@ -7,15 +7,21 @@
  * apart.  An inlined call has such a place in the function around it, and below
  * that places of its own:
  *
- *	main:120:200          main has 120 hits; it was called, with 200 below
- *	 3: 20                20 at its fourth line
- *	 4.2: 0 work:40       a call of work, in which there were 40
- *	 5: sum:100           sum was inlined there, and has 100
- *	  1: 100
+ *	main:120:20           the counts in main add up to 120; it was entered
+ *	                      20 times
+ *	 3: 20                its fourth line was executed 20 times
+ *	 4.2: 40 work:40      another one 40 times, which calls work
+ *	 5: sum:60            sum was inlined there, and has 60
+ *	  1: 60
  *
- * Hits are samples of time.  The compiler takes them for how often a line was
- * executed, which is what it would rather know.
- * Source: LLVM, llvm/include/llvm/ProfileData/SampleProfReader.h.
+ * The compiler wants to know how often a line was executed, and hits are samples
+ * of time: a line of many instructions has more of them than one of few.  So an
+ * instruction is counted with the hits of its basic block, divided by the
+ * number of instructions in it, and a line with the largest count of its
+ * instructions, as LLVM's own tools count it.  Where the code cannot be read, a
+ * line has its hits.
+ * Source: LLVM, llvm/include/llvm/ProfileData/SampleProfReader.h, and
+ * FunctionSamples::getHeadSamples in SampleProf.h.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -27,12 +33,14 @@
 #include "src/base/names.h"
 #include "src/formats/exporter.h"
 #include "src/profile/large_array.h"
+#include "src/symbols/code/disassembly.h"
 
 #define AUTOFDO_NO_PLACE UINT32_MAX
 
 enum {
 	OFFSET_MASK = 0xffff,	/* LLVM's FunctionSamples::getOffset */
 	MODULES_NAMED = 3,
+	COUNTS_A_HIT = 1000,	/* so that counts below one hit differ */
 };
 
 /* A function, or one inlined in another; a key. */
@@ -64,14 +72,21 @@ struct autofdo {
 	struct names *symbols;
 	struct names *functions;	/* struct autofdo_function */
 	struct names *lines;		/* struct autofdo_line */
-	uint64_t *totals;		/* [functions] hits at their lines and
-					 * in functions inlined there */
-	uint64_t *counts;		/* [lines] hits */
+	uint64_t *totals;		/* [functions] sum of the counts of
+					 * their lines and of functions inlined
+					 * there */
+	uint64_t *counts;		/* [lines] */
 	size_t totals_capacity, counts_capacity;
+	uint64_t *heads;		/* [symbols] how often functions were
+					 * entered */
 	struct autofdo_place *places;	/* [frames] */
+	uint64_t *hits;		/* [frames] their own */
 	uint64_t *lost;		/* [modules + 1] hits without a place; the last
 				 * of frames without a module */
 	uint64_t all, placed;	/* hits */
+	uint64_t uncounted;	/* those whose code cannot be read, */
+	uint32_t unread;	/* in a module, or NO_MODULE, */
+	enum disassembly_state why;
 };
 
 /* ---- places ---- */
@@ -218,14 +233,7 @@ autofdo_place_frames(struct autofdo *autofdo, struct error *error)
 	return 0;
 }
 
-/* ---- counts ---- */
-
-static void
-autofdo_add_hits(uint64_t *sum, uint64_t hits)
-{
-	if (__builtin_add_overflow(*sum, hits, sum))
-		*sum = UINT64_MAX;
-}
+/* ---- hits ---- */
 
 static struct autofdo_line
 autofdo_line_of(const struct autofdo *autofdo, uint32_t number)
@@ -246,11 +254,27 @@ autofdo_function_of(const struct autofdo *autofdo, uint32_t number)
 	return function;
 }
 
-/* Counts the hits below a call, of which there may be several in a stack. */
+static void
+autofdo_add(uint64_t *sum, uint64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum))
+		*sum = UINT64_MAX;
+}
+
+/* n * part / whole, or as much as there is room for. */
+static uint64_t
+autofdo_share(uint64_t n, uint64_t part, uint64_t whole)
+{
+	unsigned __int128 share = (unsigned __int128)n * part / whole;
+
+	return share > UINT64_MAX ? UINT64_MAX : (uint64_t)share;
+}
+
+/* Adds the hits below a call, of which there may be several in a stack. */
 static int
-autofdo_count_call(struct autofdo *autofdo, const struct autofdo_place *caller,
-                   const struct autofdo_place *callee, uint64_t weight,
-                   struct error *error)
+autofdo_add_call(struct autofdo *autofdo, const struct autofdo_place *caller,
+                 const struct autofdo_place *callee, uint64_t weight,
+                 struct error *error)
 {
 	struct autofdo_line line = autofdo_line_of(autofdo, caller->line);
 	uint32_t number;
@@ -259,13 +283,13 @@ autofdo_count_call(struct autofdo *autofdo, const struct autofdo_place *caller,
 	number = autofdo_add_line(autofdo, &line, error);
 	if (number == AUTOFDO_NO_PLACE)
 		return -1;
-	autofdo_add_hits(&autofdo->counts[number], weight);
+	autofdo_add(&autofdo->counts[number], weight);
 	return 0;
 }
 
 static int
-autofdo_count_node(struct autofdo *autofdo, uint32_t node,
-                   const uint64_t *weight, struct error *error)
+autofdo_add_node(struct autofdo *autofdo, uint32_t node,
+                 const uint64_t *weight, struct error *error)
 {
 	const struct sample_tree *tree = autofdo->tree;
 	const uint32_t *label = tree->label;
@@ -275,24 +299,24 @@ autofdo_count_node(struct autofdo *autofdo, uint32_t node,
 	uint32_t parent = tree->parent[node];
 
 	autofdo->all += hits;
+	autofdo->hits[label[node]] += hits;
 	if (place->function == AUTOFDO_NO_PLACE) {
 		autofdo->lost[frame->module != NO_MODULE ? frame->module :
 		              autofdo->profile->n_modules] += hits;
 		return 0;
 	}
 	autofdo->placed += hits;
-	autofdo->counts[place->line] += hits;
-	autofdo->totals[autofdo_line_of(autofdo, place->line).function] += hits;
 	if (parent == NO_NODE || weight[node] == 0 ||
 	    autofdo->places[label[parent]].function == AUTOFDO_NO_PLACE)
 		return 0;
-	return autofdo_count_call(autofdo, &autofdo->places[label[parent]],
-	                          place, weight[node], error);
+	return autofdo_add_call(autofdo, &autofdo->places[label[parent]],
+	                        place, weight[node], error);
 }
 
+/* Sets the hits of frames, and the counts of calls to the hits below them. */
 static int
-autofdo_count_nodes(struct autofdo *autofdo, struct writer *writer,
-                    struct error *error)
+autofdo_add_hits(struct autofdo *autofdo, struct writer *writer,
+                 struct error *error)
 {
 	const struct sample_tree *tree = autofdo->tree;
 	uint64_t *weight = sample_tree_new_weights(tree,
@@ -300,19 +324,257 @@ autofdo_count_nodes(struct autofdo *autofdo, struct writer *writer,
 	int result = weight != NULL ? 0 : -1;
 
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
-		result = autofdo_count_node(autofdo, n, weight, error);
+		result = autofdo_add_node(autofdo, n, weight, error);
 		if (result == 0)
 			result = export_may_go_on(n, writer, error);
 	}
 	large_array_free(weight);
+	return result;
+}
+
+/* ---- counts ---- */
+
+/* The code of a module's frames, and the hits of its basic blocks. */
+struct autofdo_code {
+	struct disassembly disassembly;
+	size_t *blocks;		/* [instructions] see disassembly_blocks */
+	uint64_t *hits;		/* [instructions] of the block that begins
+				 * there, */
+	uint32_t *lengths;	/* and its instructions */
+	size_t *parts;		/* [parts] the first instruction */
+};
+
+static void
+autofdo_code_free(struct autofdo_code *code)
+{
+	disassembly_free(&code->disassembly);
+	free(code->blocks);
+	free(code->hits);
+	free(code->lengths);
+	free(code->parts);
+}
+
+static size_t
+autofdo_code_find(const struct autofdo_code *code, uint64_t address)
+{
+	return disassembly_find(&code->disassembly, 0, code->disassembly.n,
+	                        address);
+}
+
+/* How often the block of an instruction was executed. */
+static uint64_t
+autofdo_code_count(const struct autofdo_code *code, size_t at)
+{
+	size_t block = code->blocks[at];
+
+	return autofdo_share(code->hits[block], COUNTS_A_HIT,
+	                     code->lengths[block]);
+}
+
+/* Reads the code of frames[n], of one module, sorted by address. */
+static int
+autofdo_code_read(struct autofdo_code *code, const struct autofdo *autofdo,
+                  const uint32_t *frames, size_t n, const char *root,
+                  enum disassembly_state *state, struct error *error)
+{
+	const struct profile *profile = autofdo->profile;
+	const struct module_file file = module_file_of(
+	    &profile->modules[profile->frames[frames[0]].module],
+	    (struct symbol_search){ .root = root });
+	struct disassembly *disassembly = &code->disassembly;
+	uint64_t *addresses = memory_array(n, sizeof *addresses, error);
+	int result = -1;
+
+	for (size_t i = 0; addresses != NULL && i < n; i++)
+		addresses[i] = profile->frames[frames[i]].address;
+	if (addresses != NULL)
+		result = disassembly_add(disassembly, &file, addresses, n,
+		                         state, error);
+	free(addresses);
+	if (result != 0 || *state != DISASSEMBLY_READ)
+		return result;
+	code->blocks = memory_array(disassembly->n, sizeof *code->blocks,
+	                            error);
+	code->hits = memory_array(disassembly->n, sizeof *code->hits, error);
+	code->lengths = memory_array(disassembly->n, sizeof *code->lengths,
+	                             error);
+	code->parts = memory_array(disassembly->n_parts, sizeof *code->parts,
+	                           error);
+	if (error->is_set)
+		return -1;
+	disassembly_blocks(disassembly, 0, disassembly->n, code->blocks);
+	for (size_t i = disassembly->n; i-- > 0;) {
+		code->lengths[code->blocks[i]]++;
+		code->parts[disassembly->items[i].part] = i;
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t at = autofdo_code_find(code,
+		    profile->frames[frames[i]].address);
+
+		if (at != SIZE_MAX)
+			code->hits[code->blocks[at]] +=
+			    autofdo->hits[frames[i]];
+	}
+	return 0;
+}
+
+/* Counts a frame's line and entries of its function; code: NULL: none. */
+static void
+autofdo_count_frame(struct autofdo *autofdo, uint32_t frame,
+                    const struct autofdo_code *code)
+{
+	const struct autofdo_place *place = &autofdo->places[frame];
+	uint64_t *count = &autofdo->counts[place->line];
+	uint64_t *head = &autofdo->heads[autofdo_function_of(autofdo,
+	    place->function).symbol];
+	size_t at = code == NULL ? SIZE_MAX : autofdo_code_find(code,
+	    autofdo->profile->frames[frame].address);
+	uint64_t n;
+
+	if (at == SIZE_MAX) {
+		autofdo_add(count, autofdo_share(autofdo->hits[frame],
+		                                 COUNTS_A_HIT, 1));
+		return;
+	}
+	n = autofdo_code_count(code, at);
+	*count = n > *count ? n : *count;
+	n = autofdo_code_count(code, code->parts[
+	    code->disassembly.items[at].part]);
+	*head = n > *head ? n : *head;
+}
+
+/* Counts lines of frames[n], all of a module or without one, by address. */
+static int
+autofdo_count_module(struct autofdo *autofdo, const uint32_t *frames, size_t n,
+                     const char *root, struct error *error)
+{
+	uint32_t module = autofdo->profile->frames[frames[0]].module;
+	enum disassembly_state state = DISASSEMBLY_MISSING;
+	struct autofdo_code code = { 0 };
+	uint64_t hits = 0;
+	size_t first = 0;
+	int result = 0;
+
+	while (first < n &&
+	       autofdo->places[frames[first]].function == AUTOFDO_NO_PLACE)
+		first++;
+	if (first < n && module != NO_MODULE)
+		result = autofdo_code_read(&code, autofdo, frames, n, root,
+		                           &state, error);
+	for (size_t i = first; result == 0 && i < n; i++) {
+		if (autofdo->places[frames[i]].function == AUTOFDO_NO_PLACE)
+			continue;
+		autofdo_count_frame(autofdo, frames[i],
+		    state == DISASSEMBLY_READ ? &code : NULL);
+		hits += autofdo->hits[frames[i]];
+	}
+	if (state != DISASSEMBLY_READ && hits > autofdo->uncounted) {
+		autofdo->uncounted = hits;
+		autofdo->unread = module;
+		autofdo->why = state;
+	}
+	autofdo_code_free(&code);
+	return result;
+}
+
+static int
+autofdo_count_modules(struct autofdo *autofdo, const char *root,
+                      struct error *error)
+{
+	const struct profile *profile = autofdo->profile;
+	uint32_t *sorted = memory_array(profile->n_frames, sizeof *sorted,
+	                                error);
+	size_t n = 0, end;
+	int result = sorted != NULL ? 0 : -1;
+
+	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++)
+		if (!profile->frames[i].is_interpreted)
+			sorted[n++] = i;
+	if (result == 0)
+		profile_sort_frames(profile, sorted, n);
+	for (size_t begin = 0; result == 0 && begin < n; begin = end) {
+		uint32_t module = profile->frames[sorted[begin]].module;
+
+		for (end = begin; end < n &&
+		     profile->frames[sorted[end]].module == module; end++)
+			;
+		result = autofdo_count_module(autofdo, sorted + begin,
+		                              end - begin, root, error);
+	}
+	free(sorted);
+	return result;
+}
+
+/*
+ * Of the functions that a line calls, each is called as often as its share of
+ * the hits below the line says.
+ */
+static int
+autofdo_count_calls(struct autofdo *autofdo, struct error *error)
+{
+	uint32_t n = names_count(autofdo->lines);
+	uint32_t *lines = memory_array(n, sizeof *lines, error);
+	uint64_t *below = memory_array(n, sizeof *below, error);
+	uint64_t *entries = memory_array(names_count(autofdo->symbols),
+	                                 sizeof *entries, error);
+
+	for (uint32_t i = 0; !error->is_set && i < n; i++) {
+		struct autofdo_line line = autofdo_line_of(autofdo, i);
+
+		lines[i] = AUTOFDO_NO_PLACE;
+		if (line.callee == AUTOFDO_NO_PLACE)
+			continue;
+		line.callee = AUTOFDO_NO_PLACE;
+		lines[i] = autofdo_add_line(autofdo, &line, error);
+		if (!error->is_set)
+			autofdo_add(&below[lines[i]], autofdo->counts[i]);
+	}
+	for (uint32_t i = 0; !error->is_set && i < n; i++) {
+		uint64_t *count = &autofdo->counts[i];
+
+		if (lines[i] == AUTOFDO_NO_PLACE)
+			continue;
+		*count = autofdo_share(autofdo->counts[lines[i]], *count,
+		                       below[lines[i]]);
+		autofdo_add(&entries[autofdo_line_of(autofdo, i).callee],
+		            *count);
+	}
+	/* A function may have no hits where it begins, or where it is called. */
+	for (uint32_t i = 0; !error->is_set &&
+	     i < names_count(autofdo->symbols); i++)
+		if (entries[i] > autofdo->heads[i])
+			autofdo->heads[i] = entries[i];
+	free(lines);
+	free(below);
+	free(entries);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+autofdo_count(struct autofdo *autofdo, const char *root, struct error *error)
+{
+	autofdo->heads = memory_array(names_count(autofdo->symbols),
+	                              sizeof *autofdo->heads, error);
+	if (autofdo->heads == NULL ||
+	    autofdo_count_modules(autofdo, root, error) != 0 ||
+	    autofdo_count_calls(autofdo, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < names_count(autofdo->lines); i++) {
+		struct autofdo_line line = autofdo_line_of(autofdo, i);
+
+		if (line.callee == AUTOFDO_NO_PLACE)
+			autofdo_add(&autofdo->totals[line.function],
+			            autofdo->counts[i]);
+	}
 	/* An inlined function has a greater number than the one around it. */
 	for (uint32_t i = names_count(autofdo->functions); i-- > 0;) {
 		uint32_t parent = autofdo_function_of(autofdo, i).parent;
 
 		if (parent != AUTOFDO_NO_PLACE)
-			autofdo->totals[parent] += autofdo->totals[i];
+			autofdo_add(&autofdo->totals[parent],
+			            autofdo->totals[i]);
 	}
-	return result;
+	return 0;
 }
 
 /* ---- the text ---- */
@@ -334,7 +596,6 @@ struct autofdo_text {
 	struct text_buffer text;
 	struct autofdo_row *rows;	/* [n] */
 	size_t n;
-	uint64_t *heads;	/* [symbols] hits below all calls of it */
 	struct autofdo_level {
 		size_t at, end;		/* rows */
 	} *levels;		/* [depth] functions around one another */
@@ -355,7 +616,7 @@ autofdo_compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Functions of the file by their hits, what is in a function by its lines. */
+/* Functions of the file by their counts, what is in a function by its lines. */
 static int
 autofdo_compare_rows(const void *left, const void *right, void *context)
 {
@@ -388,9 +649,7 @@ autofdo_make_rows(struct autofdo_text *text, struct error *error)
 
 	text->rows = memory_array((size_t)n_functions + n_lines,
 	                          sizeof *text->rows, error);
-	text->heads = memory_array(names_count(autofdo->symbols),
-	                           sizeof *text->heads, error);
-	if (text->rows == NULL || text->heads == NULL)
+	if (text->rows == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n_functions; i++) {
 		struct autofdo_function function =
@@ -408,9 +667,6 @@ autofdo_make_rows(struct autofdo_text *text, struct error *error)
 			line.function, line.offset, line.discriminator,
 			line.callee == AUTOFDO_NO_PLACE ? ROW_LINE : ROW_CALL, i
 		};
-		if (line.callee != AUTOFDO_NO_PLACE)
-			autofdo_add_hits(&text->heads[line.callee],
-			         autofdo->counts[i]);
 	}
 	return sort_items(text->rows, text->n, sizeof *text->rows,
 	                  autofdo_compare_rows, (void *)autofdo, error);
@@ -467,12 +723,15 @@ autofdo_write_function(struct autofdo_text *text, const struct autofdo_row *row,
 	autofdo_add_symbol(text, symbol, text->autofdo->totals[row->number]);
 	if (row->owner == AUTOFDO_NO_PLACE)
 		text_add_format(&text->text, ":%" PRIu64,
-		                text->heads[symbol]);
+		                text->autofdo->heads[symbol]);
 	text_add_char(&text->text, '\n');
 	return autofdo_enter_level(text, row->number, error);
 }
 
-/* Writes a line with the calls on it, which are rows up to *end. */
+/*
+ * Writes a line with the calls on it, which are rows up to *end.  The line of a
+ * call has a row, too, which comes first.
+ */
 static void
 autofdo_write_line(struct autofdo_text *text, size_t at, size_t *end)
 {
@@ -480,11 +739,8 @@ autofdo_write_line(struct autofdo_text *text, size_t at, size_t *end)
 	const uint64_t *counts = text->autofdo->counts;
 
 	autofdo_begin_row(text, row);
-	text_add_format(&text->text, "%" PRIu64,
-	                row->kind == ROW_LINE ? counts[row->number] : 0);
-	if (row->kind == ROW_LINE)
-		at++;
-	for (; at < *end && text->rows[at].kind == ROW_CALL &&
+	text_add_format(&text->text, "%" PRIu64, counts[row->number]);
+	for (at++; at < *end && text->rows[at].kind == ROW_CALL &&
 	     text->rows[at].offset == row->offset &&
 	     text->rows[at].discriminator == row->discriminator; at++) {
 		text_add_char(&text->text, ' ');
@@ -539,7 +795,6 @@ autofdo_write_text(const struct autofdo *autofdo, struct writer *writer,
 		result = autofdo_write_rows(&text, error);
 	text_free(&text.text);
 	free(text.rows);
-	free(text.heads);
 	free(text.levels);
 	return result;
 }
@@ -576,6 +831,17 @@ autofdo_add_lost(const struct autofdo *autofdo, struct text_buffer *remark)
 static void
 autofdo_add_remark(const struct autofdo *autofdo, struct text_buffer *remark)
 {
+	static const char *const why[] = {
+		[DISASSEMBLY_MISSING] = "cannot be found (symfs DIRECTORY says "
+		    "where it is)",
+		[DISASSEMBLY_UNREADABLE] = "cannot be read",
+		[DISASSEMBLY_DIFFERS] = "was built again since (symfs "
+		    "DIRECTORY says where the right one is)",
+		[DISASSEMBLY_NO_DECODER] = "cannot be decoded (is capstone "
+		    "installed?)",
+		[DISASSEMBLY_NO_CODE] = "cannot be found in its file",
+	};
+
 	text_add_format(remark, "%.1f%% of %" PRIu64 " hits have a line in a "
 	                "function that the compiler can find",
 	                100.0 * (double)autofdo->placed /
@@ -584,8 +850,13 @@ autofdo_add_remark(const struct autofdo *autofdo, struct text_buffer *remark)
 		text_add_string(remark, "; the rest has none");
 		autofdo_add_lost(autofdo, remark);
 	}
-	text_add_string(remark, "; hits are samples of time, not counts of "
-	                "branches");
+	text_add_format(remark, "; counts are %d for each hit, divided by the "
+	                "instructions of a block: estimates from samples of "
+	                "time, not counts of branches", COUNTS_A_HIT);
+	if (autofdo->unread != NO_MODULE)
+		text_add_format(remark, "; in %s they are not divided, as its "
+		                "code %s", profile_module_name(autofdo->profile,
+		                autofdo->unread), why[autofdo->why]);
 }
 
 static int
@@ -614,15 +885,19 @@ autofdo_write(const struct export_source *source, struct writer *writer,
 		.lines = names_new(error),
 		.places = memory_array(profile->n_frames,
 		                       sizeof *autofdo.places, error),
+		.hits = memory_array(profile->n_frames, sizeof *autofdo.hits,
+		                     error),
 		.lost = memory_array((size_t)profile->n_modules + 1,
 		                     sizeof *autofdo.lost, error),
+		.unread = NO_MODULE,
 	};
 	int result = -1;
 
 	*n_changed = 0;
 	if (!error->is_set && autofdo_place_frames(&autofdo, error) == 0 &&
-	    autofdo_count_nodes(&autofdo, writer, error) == 0 &&
-	    autofdo_check_places(&autofdo, error) == 0)
+	    autofdo_add_hits(&autofdo, writer, error) == 0 &&
+	    autofdo_check_places(&autofdo, error) == 0 &&
+	    autofdo_count(&autofdo, source->symfs, error) == 0)
 		result = autofdo_write_text(&autofdo, writer, error);
 	if (result == 0)
 		autofdo_add_remark(&autofdo, source->remark);
@@ -630,6 +905,8 @@ autofdo_write(const struct export_source *source, struct writer *writer,
 	names_free(autofdo.functions);
 	names_free(autofdo.lines);
 	free(autofdo.places);
+	free(autofdo.hits);
+	free(autofdo.heads);
 	free(autofdo.lost);
 	free(autofdo.totals);
 	free(autofdo.counts);

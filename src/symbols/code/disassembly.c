@@ -48,6 +48,37 @@ disassembly_find(const struct disassembly *disassembly, size_t first,
 	return first + n - 1;
 }
 
+/* Whether an instruction ends its block, whatever jumps behind it. */
+static bool
+disassembly_is_last(const struct disassembly *disassembly, size_t i)
+{
+	const struct instruction *items = disassembly->items;
+
+	return items[i].ends_block || items[i].part != items[i + 1].part;
+}
+
+void
+disassembly_blocks(const struct disassembly *disassembly, size_t first,
+                   size_t end, size_t *blocks)
+{
+	const struct instruction *items = disassembly->items;
+
+	/* At first 1 where a block begins, else 0. */
+	for (size_t i = first; i < end; i++)
+		blocks[i - first] = i == first ||
+		    disassembly_is_last(disassembly, i - 1);
+	for (size_t i = first; i < end; i++) {
+		size_t at = items[i].target == 0 ? SIZE_MAX :
+		    disassembly_find(disassembly, first, end, items[i].target);
+
+		if (at != SIZE_MAX)
+			blocks[at - first] = 1;
+	}
+	for (size_t i = first; i < end; i++)
+		blocks[i - first] = blocks[i - first] != 0 ? i - first :
+		    blocks[i - first - 1];
+}
+
 /* ---- the decoder ---- */
 
 static bool
@@ -73,24 +104,25 @@ disassembly_open_decoder(struct decoding *decoding)
 	                                  machines[i].mode, true);
 }
 
-/* Whether the instruction is a direct call or jump, to *target. */
-static bool
-disassembly_is_transfer(const struct decoding *decoding, uint64_t *target)
+/* Where a direct call or jump goes; 0: the instruction is none. */
+static uint64_t
+disassembly_target(const struct decoding *decoding)
 {
 	const cs_insn *instruction = decoding->decoder.instruction;
 	const char *text;
+	uint64_t target;
 	char *end;
 
 	if (instruction->id == 0 ||
 	    (!code_decoder_is_in(&decoding->decoder, CS_GRP_CALL) &&
 	     !code_decoder_is_in(&decoding->decoder, CS_GRP_JUMP)))
-		return false;
+		return 0;
 	/* An address of code is the last operand, as in "cbz x0, 0x1160". */
 	text = strrchr(instruction->op_str, ' ');
 	text = text == NULL ? instruction->op_str : text + 1;
 	text += *text == '#';
-	*target = strtoull(text, &end, 16);
-	return strncmp(text, "0x", 2) == 0 && *end == '\0';
+	target = strtoull(text, &end, 16);
+	return strncmp(text, "0x", 2) == 0 && *end == '\0' ? target : 0;
 }
 
 /*
@@ -138,14 +170,17 @@ add_instruction(struct decoding *decoding, uint64_t start, uint64_t end,
 		.size = decoded->size,
 		.part = disassembly->n_parts,
 	};
-	uint64_t target;
 
 	text_add_string(&text, decoded->mnemonic);
 	if (*decoded->op_str != '\0')
 		text_add_format(&text, " %s", decoded->op_str);
-	if (disassembly_is_transfer(decoding, &target) &&
-	    add_target(decoding, target, start, end, &text, &instruction,
-	               error) != 0) {
+	instruction.ends_block = decoded->id != 0 &&
+	    (code_decoder_is_in(&decoding->decoder, CS_GRP_JUMP) ||
+	     code_decoder_is_in(&decoding->decoder, CS_GRP_RET));
+	instruction.target = disassembly_target(decoding);
+	if (instruction.target != 0 &&
+	    add_target(decoding, instruction.target, start, end, &text,
+	               &instruction, error) != 0) {
 		text_free(&text);
 		return -1;
 	}

@@ -3,6 +3,7 @@
 #ifndef CPPROF_SYMBOLS_CODE_DISASSEMBLY_H
 #define CPPROF_SYMBOLS_CODE_DISASSEMBLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ struct instruction {
 	uint32_t size;		/* bytes */
 	uint32_t part;		/* from 0; a function's code may be in several
 				 * places, which are its parts */
+	uint64_t target;	/* of a direct call or jump; 0: none */
+	bool ends_block;	/* it is a jump or a return */
 	const char *text;	/* "call 0x1160 <checksum>" in Intel syntax */
 	uint32_t name_begin, n_name;	/* of the text; n_name 0: no name */
 };
@@ -58,5 +61,15 @@ void disassembly_free(struct disassembly *disassembly);
  */
 size_t disassembly_find(const struct disassembly *disassembly, size_t first,
                         size_t end, uint64_t address);
+
+/*
+ * Divides items [first, end), all of one module, into basic blocks: all
+ * instructions of a block are executed equally often, but for calls that do not
+ * come back and for jumps whose targets are not in their code.  blocks[end -
+ * first]: the number, from `first` on, of the first instruction of the block
+ * that each one is in.  O(n log n).
+ */
+void disassembly_blocks(const struct disassembly *disassembly, size_t first,
+                        size_t end, size_t *blocks);
 
 #endif
