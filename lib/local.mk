@@ -203,6 +203,17 @@ tests_programs_locks_own_SOURCES = tests/programs/locks-own.c
 tests_programs_locks_own_CFLAGS = $(shape_flags)
 tests_programs_locks_own_LDADD = -lpthread
 
+# Mistakes, and an assistant that looks for them.
+EXTRA_DIST += tests/planted.py
+if COLLECTOR
+check_PROGRAMS += tests/programs/planted
+TESTS += tests/planted.py
+endif
+tests_programs_planted_SOURCES = tests/programs/planted.c
+# A function that calls another one last would not be on the stack.
+tests_programs_planted_CFLAGS = $(AM_CFLAGS) -O2 -g -fno-optimize-sibling-calls
+tests_programs_planted_LDADD = -lpthread
+
 # Lengths of calls.
 EXTRA_DIST += tests/calls.py
 if COLLECTOR
