@@ -15,6 +15,7 @@ import tempfile
 import time
 
 import cpprof
+import pprof_writer
 from claims import Claims
 
 claims = Claims()
@@ -152,6 +153,36 @@ def check_loaded(folder):
                  [row["value"] for row in table["rows"]] == [5e6] * 3, table)
 
 
+def check_unlike(folder):
+    """Commits that lack what is asked for, and files that others made."""
+    file = os.path.join(folder, "run")
+    keep(folder, "with", write(file, {"main;lex": 30, "main": 5}))
+    time.sleep(0.01)
+    keep(folder, "without", write(file, {"main": 7}))
+    table = cpprof.table(file, "narrow main", "log main", cwd=folder)
+    claims.check("a step that keeps all keeps all", [
+        row["value"] for row in table["rows"]] == [7, 35], table)
+    loaded = write(os.path.join(folder, "both"), {"main;lex": 1})
+    table = cpprof.table(loaded, "narrow lex", "log main", cwd=folder)
+    claims.check("where a step finds nothing, nothing is left", [
+        row["value"] for row in table["rows"]] == [0, 30], table)
+    files = [write(os.path.join(folder, f"m{i}"), {"main": 10 + i})
+             for i in range(3)]
+    time.sleep(0.01)
+    kept = os.path.join(folder, ".cpprof", "history")
+    cpprof.run("merge", "-o", os.path.join(kept, "sum.merged"), *files)
+    row = log(folder, "main")["rows"][0]
+    claims.check("of a sum whose runs are not known, a run has its part", (
+        row["id"], row["runs"], row["value"]) == ("sum", 3, 11), row)
+    labelled = os.path.join(folder, "labelled.pb.gz")
+    pprof_writer.write(labelled, [([1], 3, [("k", "v", None)]),
+                                  ([1], 4, [])], {1: "main"})
+    done = cpprof.ask(labelled, "narrow label k=v", "log main", cwd=folder,
+                      status=1)
+    claims.check("steps by label are refused", "kept profiles do not know" in
+                 done.stderr, done.stderr)
+
+
 def check_recursion(folder):
     draw = random.Random(3)
     stacks = collections.Counter()
@@ -228,6 +259,11 @@ def check_git(folder):
                  ["other change", "change 1", "change 0"], table)
     claims.check("--all shows all", len(log(folder, "--all parse")["rows"])
                  == 7)
+    done = keep(folder, hashes[0][:5], file)
+    claims.check("a few digits are no commit, but a number of the user's",
+                 f"history/{hashes[0][:5]}.merged" in done.stdout, done.stdout)
+    os.remove(os.path.join(folder, ".cpprof", "history",
+                           f"{hashes[0][:5]}.merged"))
     shallow = os.path.join(folder, "shallow")
     git(folder, "clone", "-q", "--depth=1", "--branch=main",
         f"file://{folder}", shallow)
@@ -255,6 +291,31 @@ def check_git(folder):
     claims.check("with --read-only git is not run: the order of keeping",
                  len(table["rows"]) == 7 and not table["ordered_by_git"],
                  table)
+
+
+def check_merged_branch(folder):
+    """A branch whose commit has an earlier date than its parent."""
+    if shutil.which("git") is None:
+        claims.skip("branches", "no git")
+        return
+    file = os.path.join(folder, "run")
+
+    def commit(text, year, *words):
+        date = f"{year}-01-01T00:00:00Z"
+        git(folder, *(words or ("commit", "-q", "--allow-empty")), "-m", text,
+            GIT_COMMITTER_DATE=date, GIT_AUTHOR_DATE=date)
+        write(file, {"main": len(text)})
+        keep(folder, None, file)
+    git(folder, "init", "-q", "-b", "main")
+    commit("parent", 2026)
+    git(folder, "checkout", "-q", "-b", "branch")
+    commit("child", 2026 - 1)
+    git(folder, "checkout", "-q", "main")
+    commit("merge", 2027, "merge", "-q", "--no-ff", "branch")
+    table = log(folder, "main")
+    claims.check("commits come after their parents, whatever their dates",
+                 [row["subject"] for row in table["rows"]] ==
+                 ["merge", "child", "parent"], table)
 
 
 # ---- what is refused, and what is bounded ----
@@ -298,6 +359,11 @@ def check_bounds(folder):
     claims.check("the commits that were kept first are removed",
                  [row["id"] for row in log(folder, "main")["rows"]] ==
                  ["c5", "c4", "c3"])
+    keep(folder, "c3", "--most", "1",
+         write(os.path.join(folder, "run"), {"main": 1}))
+    claims.check("but never the one that is kept now",
+                 [(row["id"], row["runs"]) for row in
+                  log(folder, "main")["rows"]] == [("c3", 2)])
     for i in range(2):
         files = [write(os.path.join(folder, f"r{k}"), {"main": 1000 * (i + 1)
                                                        + k})
@@ -435,8 +501,8 @@ def check_speed(folder):
 
 
 def main():
-    for check in (check_values, check_loaded, check_recursion, check_git,
-                  check_refusals, check_bounds, check_killed, check_together,
+    for check in (check_values, check_loaded, check_unlike, check_recursion,
+                  check_git, check_merged_branch, check_refusals, check_bounds, check_killed, check_together,
                   check_changes, check_speed):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)

@@ -288,6 +288,16 @@ def check_large_values(folder):
     claims.check("a name that is no UTF-8 is made so",
                  [row[0] for row in names] == ["\ufffd\ufffd"], names)
     claims.check("in several row groups", int(groups[0][0]) == 2, groups)
+    bounds = engine(folder, tables, [
+        "select min(stats_min_value::bigint), max(stats_max_value::bigint) "
+        f"from parquet_metadata('{tables}/hit/*.parquet') where "
+        "path_in_schema = 'count'", 'select min("count"), max("count") from '
+        "hit", f'select count(*) from hit where "count" = '
+        f"{max(stacks.values())}"])
+    claims.check("with the least and the greatest value of each",
+                 bounds[0] == bounds[1] and
+                 [int(n) for n in bounds[1][0]] == [5, max(stacks.values())]
+                 and int(bounds[2][0][0]) >= 1, bounds)
 
 
 # ---- another reader ----
@@ -404,6 +414,19 @@ def check_files(folder):
     claims.check("what cannot be read is named, and the rest is written",
                  "/nowhere" in done.stderr and glob.glob(tables + "2/hit/*"),
                  done.stderr)
+    many = [os.path.join(folder, f"many-{i}") for i in range(80)]
+    for i, path in enumerate(many):
+        with open(path, "w", encoding="ascii") as out:
+            out.write(f"main;f{i} 1\n")
+    cpprof.run("merge", "-f", "parquet", "--by", "id", "-o", tables + "3",
+               *many)
+    times = {table: [os.stat(path).st_mtime_ns for path in glob.glob(
+        f"{tables}3/{table}/**/*.parquet", recursive=True)]
+             for table in ("hit", "stack_path", "member")}
+    claims.check("hits are written after what says what they are of",
+                 len(times["hit"]) == 80 and all(
+                     min(times[table]) <= min(times["hit"])
+                     for table in times), times)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     claims.check("memory is bounded", before < 1 << 20, before)
 
