@@ -414,6 +414,18 @@ def check_files(folder):
     claims.check("what cannot be read is named, and the rest is written",
                  "/nowhere" in done.stderr and glob.glob(tables + "2/hit/*"),
                  done.stderr)
+    with open(file, "w", encoding="ascii") as out:
+        out.write("main 9223372036854775808\n")
+    done = cpprof.run("merge", "-f", "parquet", "-o", tables + "4", file,
+                      status=1)
+    claims.check("2^63 hits are refused", "2^63" in done.stderr, done.stderr)
+    file = os.path.join(folder, "long.pb.gz")
+    pprof_writer.write(file, [([1], 1, [("url", "/x" * 200, None)])])
+    done = cpprof.run("merge", "-f", "parquet", "--by", "url", "-o",
+                      tables + "5", file, status=1)
+    claims.check("so is a value too long for a directory's name",
+                 "url is too long" in done.stderr and
+                 len(done.stderr.splitlines()) == 1, done.stderr)
     many = [os.path.join(folder, f"many-{i}") for i in range(80)]
     for i, path in enumerate(many):
         with open(path, "w", encoding="ascii") as out:

@@ -12,6 +12,7 @@
 #include "src/shell/session/path_tables.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,7 +314,10 @@ static int
 tables_write_part(struct path_tables *tables, struct part *part,
                   struct error *error)
 {
+	const char *const value = part->value == NO_NAME ? no_value :
+	    names_text(tables->names, part->value);
 	struct text_buffer text = { 0 };
+	size_t above;
 	int status;
 
 	if (parquet_table_rows(part->table) == 0)
@@ -322,10 +326,13 @@ tables_write_part(struct path_tables *tables, struct part *part,
 		return -1;
 	text_add_format(&text, "%s/hit", tables->request.directory);
 	status = make_directory(text_string(&text), error);
+	above = text.length + 1;
 	if (tables->request.key != NULL)
-		add_partition(&text, tables->request.key,
-		    part->value == NO_NAME ? no_value :
-		    names_text(tables->names, part->value));
+		add_partition(&text, tables->request.key, value);
+	if (status == 0 && text.length > above + NAME_MAX)
+		status = error_set(error, "%.60s is too long for the name of a "
+		                   "directory, %.40s...; merge --by another "
+		                   "key", tables->request.key, value);
 	if (status == 0)
 		status = tables_write(tables, part->table, text_string(&text),
 		                      error);
@@ -741,6 +748,9 @@ add_hit(struct adding *adding, uint32_t node, uint32_t r, int64_t time_ns,
 
 	if (count == 0)
 		return 0;
+	if (count > INT64_MAX)
+		return error_set(error, "a stack has 2^63 hits or more, which "
+		                 "no table can have");
 	part = tables_part(tables, adding->value_of[section], error);
 	if (part == NULL ||
 	    parquet_put_text(part->table, HIT_MEMBER, adding->member,
