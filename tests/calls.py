@@ -298,6 +298,9 @@ def check_unknown(directory):
     name, _ = record(directory, "recursion", 2, 9, "no_such_function")
     done = ask([name], "calls", status=(1, 2))
     assert "no function no_such_function was found" in done.stderr, done
+    name, _ = record(directory, "recursion", 2, 10,
+                     "no_such_function,handle")
+    assert "no function no_such_function was found" in text([name], "calls")
 
 
 main()

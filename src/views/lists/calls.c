@@ -317,7 +317,10 @@ view_calls(const struct profile *profile, const struct observed_calls *calls,
 	table_add_column(table, "function", "function", CELL_TEXT);
 	table->handle_key = "function";
 	for (uint32_t i = 0; i < profile->n_calls; i++)
-		if (calls_add_summary(&profile->calls[i], table, error) != 0)
+		if (calls_add_summary(&profile->calls[i], table, error) != 0 ||
+		    (profile->calls[i].n_places == 0 && table_add_footer(table,
+		    error, "no function %.60s was found in the files that were "
+		    "sampled", profile->calls[i].function) != 0))
 			return -1;
 	return 0;
 }
