@@ -73,7 +73,8 @@ inlined_calls_declared(const Dwarf_Die *function, Dwarf_Die *origin,
 			                            DW_AT_MIPS_linkage_name);
 		if (name == NULL)
 			name = die_text(&die, DW_AT_name);
-		if (!die_origin(&die))
+		if ((declared.linkage != NULL && declared.start_line != 0) ||
+		    !die_origin(&die))
 			break;
 	}
 	if (declared.linkage != NULL)
