@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-base.c -- errors, memory, names, bytes, tables. */
+/* test-base.c -- errors, memory, names, bytes, tables, tasks. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -16,6 +21,7 @@
 #include "src/base/names.h"
 #include "src/base/progress.h"
 #include "src/base/table.h"
+#include "src/base/task.h"
 #include "src/base/text_buffer.h"
 
 static void
@@ -426,6 +432,40 @@ text_lines_end_in_all_ways(void **state)
 	text_lines_free(&lines);
 }
 
+/* Its name says the opposite. */
+static void
+task_of_a_child_that_sleeps_and_ends(void **state)
+{
+	struct task own, task = { 0 };
+	struct timespec boot;
+	const pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "a) Z 1 2 (b");
+		pause();
+		_exit(0);
+	}
+	assert_true(child > 0);
+	while (task_read(child, &task) && task.state != 'S')
+		usleep(1000);
+	assert_int_equal(task.state, 'S');
+	assert_int_equal(task.parent, getpid());
+	assert_int_equal(task.n_threads, 1);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	assert_true(task_read(getpid(), &own));
+	assert_in_range(task.start, own.start, (uint64_t)(boot.tv_sec + 1) *
+	                (uint64_t)sysconf(_SC_CLK_TCK));
+	assert_true(own.start > 0);
+	kill(child, SIGKILL);
+	while (task_read(child, &task) && task.state != 'Z')
+		usleep(1000);
+	assert_int_equal(task.state, 'Z');
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_false(task_read(child, &task));
+}
+
 int
 main(void)
 {
@@ -450,6 +490,7 @@ main(void)
 		cmocka_unit_test(partition_point_counts_what_a_walk_counts),
 		cmocka_unit_test(text_lines_end_in_all_ways),
 		cmocka_unit_test(progress_stops_when_asked),
+		cmocka_unit_test(task_of_a_child_that_sleeps_and_ends),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -86,28 +86,6 @@ binomial_test_of_very_many_events_is_normal(void **state)
 }
 
 static void
-chi_square_has_the_tabulated_tails(void **state)
-{
-	static const double cases[][3] = {
-		{ 0, 3, 1 },
-		{ 3.841458820694124, 1, 0.050000000000000057 },
-		{ 0.454936423119572, 1, 0.50000000000000036 },
-		{ 9.487729036781154, 4, 0.050000000000000057 },
-		{ 0.1, 10, 0.99999999750204866 },
-		{ 200, 100, 1.1784500720979422e-8 },
-		{ 1, 0.5, 0.15351359580832246 },
-		{ 1500, 1000, 1.0454640385979657e-22 },
-		{ 700, 2, 9.9295903962649793e-153 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		assert_close("chi-square", cases[i][0],
-		             chi_square_upper(cases[i][0], cases[i][1]),
-		             cases[i][2]);
-}
-
-static void
 f_and_student_have_the_tabulated_tails(void **state)
 {
 	static const double cases[][3] = {
@@ -211,7 +189,6 @@ main(void)
 		cmocka_unit_test(binomial_test_is_exact),
 		cmocka_unit_test(binomial_test_equals_the_sum_of_its_terms),
 		cmocka_unit_test(binomial_test_of_very_many_events_is_normal),
-		cmocka_unit_test(chi_square_has_the_tabulated_tails),
 		cmocka_unit_test(f_and_student_have_the_tabulated_tails),
 		cmocka_unit_test(normal_has_the_tabulated_tails),
 		cmocka_unit_test(gamma_has_the_tabulated_derivatives),

@@ -111,18 +111,6 @@ make_profile(void)
 	return profile;
 }
 
-/* The hits of a tree with these rows. */
-static uint64_t
-hits_of(const struct profile *profile, const uint32_t *row)
-{
-	const struct sample_tree *tree = profile->tree;
-	uint64_t hits = 0;
-
-	for (uint32_t n = 0; n < tree->n_nodes; n++)
-		hits += tree->hits[0][row[n]];
-	return hits;
-}
-
 /* Hits that a selector keeps, and that are the others; the number selected. */
 static uint32_t
 select_hits(const struct profile *profile, enum section_kind kind,
@@ -135,18 +123,17 @@ select_hits(const struct profile *profile, enum section_kind kind,
 	const struct section_selector selector = { .kind = kind, .key = key,
 		.pattern = pattern };
 	bool *selected = malloc(profile->n_sections + 1);
-	uint32_t *row = malloc(profile->tree->n_nodes * sizeof *row), n;
+	struct section_total *totals = malloc((profile->n_sections + 1) *
+	                                      sizeof *totals);
+	uint32_t n;
 
 	assert_false(error.is_set);
 	n = sections_select(profile, &selector, selected);
-	sections_mask(profile, selected, true, profile->tree->row, row);
-	*kept = hits_of(profile, row);
-	/* In place, from the others that are left of the whole. */
-	memcpy(row, profile->tree->row,
-	       profile->tree->n_nodes * sizeof *row);
-	sections_mask(profile, selected, false, row, row);
-	*dropped = hits_of(profile, row);
-	free(row);
+	section_totals(profile, profile->tree, 0, totals);
+	*kept = *dropped = 0;
+	for (uint32_t i = 0; i <= profile->n_sections; i++)
+		*(selected[i] ? kept : dropped) += totals[i].hits;
+	free(totals);
 	free(selected);
 	if (pattern != NULL)
 		pattern_free(pattern);
@@ -369,6 +356,27 @@ label_sets_are_kept_once(void **state)
 	profile_free(profile);
 }
 
+/* What no thread is known to have used is no thread, whatever a thread's name. */
+static void
+threads_are_counted(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile = profile_new(&error);
+	const uint32_t owner = process(profile, 7, "program");
+	const uint32_t one = thread(profile, owner, 7, NOT_A_THREAD),
+	    none = thread(profile, owner, 0, NOT_A_THREAD),
+	    unknown = thread(profile, owner, 0, "worker"),
+	    unnamed = thread(profile, owner, 0, NULL);
+
+	(void)state;
+	profile->threads[unknown].n_earlier = 4;
+	assert_int_equal(thread_count(profile, one), 1);
+	assert_int_equal(thread_count(profile, none), 0);
+	assert_int_equal(thread_count(profile, unknown), 5);
+	assert_int_equal(thread_count(profile, unnamed), 1);
+	profile_free(profile);
+}
+
 /* A sum keeps threads, processes and labels, and shares label sets. */
 static void
 a_sum_keeps_sections(void **state)
@@ -407,6 +415,7 @@ main(void)
 		cmocka_unit_test(sections_offer_names_sorted_and_once),
 		cmocka_unit_test(a_lone_process_has_all_stacks),
 		cmocka_unit_test(label_sets_are_kept_once),
+		cmocka_unit_test(threads_are_counted),
 		cmocka_unit_test(a_sum_keeps_sections),
 	};
 

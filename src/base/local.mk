@@ -20,6 +20,7 @@ libcore_a_SOURCES += \
 	src/base/short_name.c src/base/short_name.h \
 	src/base/sort.c \
 	src/base/table.c src/base/table.h \
+	src/base/task.c src/base/task.h \
 	src/base/text_buffer.c src/base/text_buffer.h \
 	src/base/text_lines.c \
 	src/base/units.c src/base/units.h \

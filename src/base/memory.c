@@ -45,6 +45,29 @@ memory_string(const char *text, struct error *error)
 	return memory_text(text, strlen(text), error);
 }
 
+char **
+memory_strings(const char *const *texts, size_t n, struct error *error)
+{
+	char **copy = memory_array(n, sizeof *copy, error);
+
+	for (size_t i = 0; copy != NULL && i < n; i++) {
+		copy[i] = memory_string(texts[i], error);
+		if (copy[i] == NULL) {
+			memory_strings_free(copy, n);
+			return NULL;
+		}
+	}
+	return copy;
+}
+
+void
+memory_strings_free(char **texts, size_t n)
+{
+	for (size_t i = 0; texts != NULL && i < n; i++)
+		free(texts[i]);
+	free(texts);
+}
+
 int
 memory_grow(void *items, size_t *capacity, size_t needed, size_t size,
             struct error *error)

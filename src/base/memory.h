@@ -31,6 +31,12 @@ char *memory_text(const char *text, size_t length, struct error *error);
 /* A copy of a string, owned by the caller; likewise. */
 char *memory_string(const char *text, struct error *error);
 
+/* A copy of n strings, owned by the caller; likewise. */
+char **memory_strings(const char *const *texts, size_t n, struct error *error);
+
+/* Frees that; NULL is allowed. */
+void memory_strings_free(char **texts, size_t n);
+
 /*
  * Makes room for at least `needed` items in the growing array *items (a
  * pointer variable's address, NULL at first) of *capacity items; doubles, and

@@ -188,3 +188,10 @@ names_compare(const struct names *names, uint32_t a, uint32_t b)
 		return order;
 	return (x->length > y->length) - (x->length < y->length);
 }
+
+int
+names_compare_items(const void *a, const void *b, void *names)
+{
+	return names_compare(names, *(const uint32_t *)a,
+	                     *(const uint32_t *)b);
+}

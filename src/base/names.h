@@ -66,6 +66,9 @@ size_t names_length(const struct names *names, uint32_t name);
  */
 int names_compare(const struct names *names, uint32_t a, uint32_t b);
 
+/* The same for sorting: a and b point to names, as numbers. */
+int names_compare_items(const void *a, const void *b, void *names);
+
 /* ---- call_paths.c ---- */
 
 /*

@@ -173,6 +173,15 @@ table_add_column(struct table *table, const char *key, const char *title,
 	return column;
 }
 
+void
+table_add_columns(struct table *table, const struct column *columns, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (columns[i].key != NULL)
+			*table_add_column(table, NULL, NULL, CELL_EMPTY) =
+			    columns[i];
+}
+
 int
 table_add_row(struct table *table, const struct cell *cells,
               struct error *error)

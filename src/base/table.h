@@ -333,6 +333,10 @@ void table_mark_footer_name(struct table *table, size_t begin, size_t length,
 struct column *table_add_column(struct table *table, const char *key,
                                 const char *title, enum cell_kind kind);
 
+/* Adds n columns, of which those without a key are left out. */
+void table_add_columns(struct table *table, const struct column *columns,
+                       size_t n);
+
 /*
  * Adds a row of n_columns cells, which are copied; texts must live as long as
  * the table.

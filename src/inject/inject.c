@@ -8,7 +8,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "lib/cpprof-environment.h"
 #include "src/base/memory.h"
+#include "src/base/task.h"
 #include "src/symbols/elf/elf_file.h"
 
 enum {
@@ -50,43 +50,6 @@ inject_status_number(const char *status, const char *name)
 	const char *at = strstr(status, name);
 
 	return at != NULL ? strtol(at + strlen(name), NULL, 10) : -1;
-}
-
-static long
-inject_ptrace_scope(void)
-{
-	char text[16];
-
-	return inject_read_file("/proc/sys/kernel/yama/ptrace_scope", text,
-	                        sizeof text) > 0 ? strtol(text, NULL, 10) : 0;
-}
-
-/* What forbids ptrace, after a failed attempt. */
-static int
-inject_explain(pid_t pid, int number, struct error *error)
-{
-	const long scope = inject_ptrace_scope();
-
-	if (number == ESRCH)
-		return error_set(error, "process %ld has ended", (long)pid);
-	if (geteuid() != 0 && scope == 1)
-		return error_set(error, "process %ld may not be traced: "
-		                 "kernel.yama.ptrace_scope is 1, so only its "
-		                 "parent and root may: run cpprof as root, or "
-		                 "sysctl kernel.yama.ptrace_scope=0", (long)pid);
-	if (scope >= 2)
-		return error_set(error, "process %ld may not be traced: "
-		                 "kernel.yama.ptrace_scope is %ld%s", (long)pid,
-		                 scope, scope == 2 ? ": run cpprof as root with "
-		                 "CAP_SYS_PTRACE" : ", which forbids it to all "
-		                 "until the next boot; sample it from outside, "
-		                 "without --inside");
-	return error_set(error, "process %ld may not be traced (%s): it runs "
-	                 "with other rights than yours, or a filter of "
-	                 "system calls forbids ptrace here, as in containers "
-	                 "without --cap-add SYS_PTRACE: run cpprof outside the "
-	                 "container as root, or sample it from outside, "
-	                 "without --inside", (long)pid, strerror(number));
 }
 
 /* Whether its C library can load the collector. */
@@ -155,18 +118,10 @@ inject_check(pid_t pid, struct error *error)
 static uint64_t
 inject_start_of(pid_t pid)
 {
-	char path[64], line[1024];
-	uint64_t start = 0;
-	const char *at;
+	struct task task;
 
-	snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-	if (inject_read_file(path, line, sizeof line) <= 0 ||
-	    (at = strrchr(line, ')')) == NULL || at[1] == '\0' ||
-	    at[2] == 'Z' || at[2] == 'X')
-		return 0;
-	sscanf(at + 2, "%*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-	       "%*s %*s %*s %*s %*s %*s %" SCNu64, &start);
-	return start;
+	return task_read(pid, &task) && task.state != 'Z' &&
+	    task.state != 'X' ? task.start : 0;
 }
 
 static bool
@@ -213,6 +168,43 @@ inject_await(const struct inject_target *target,
 /* ---- in the child process ---- */
 
 #ifdef __x86_64__
+
+static long
+inject_ptrace_scope(void)
+{
+	char text[16];
+
+	return inject_read_file("/proc/sys/kernel/yama/ptrace_scope", text,
+	                        sizeof text) > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+/* What forbids ptrace, after a failed attempt. */
+static int
+inject_explain(pid_t pid, int number, struct error *error)
+{
+	const long scope = inject_ptrace_scope();
+
+	if (number == ESRCH)
+		return error_set(error, "process %ld has ended", (long)pid);
+	if (geteuid() != 0 && scope == 1)
+		return error_set(error, "process %ld may not be traced: "
+		                 "kernel.yama.ptrace_scope is 1, so only its "
+		                 "parent and root may: run cpprof as root, or "
+		                 "sysctl kernel.yama.ptrace_scope=0", (long)pid);
+	if (scope >= 2)
+		return error_set(error, "process %ld may not be traced: "
+		                 "kernel.yama.ptrace_scope is %ld%s", (long)pid,
+		                 scope, scope == 2 ? ": run cpprof as root with "
+		                 "CAP_SYS_PTRACE" : ", which forbids it to all "
+		                 "until the next boot; sample it from outside, "
+		                 "without --inside");
+	return error_set(error, "process %ld may not be traced (%s): it runs "
+	                 "with other rights than yours, or a filter of "
+	                 "system calls forbids ptrace here, as in containers "
+	                 "without --cap-add SYS_PTRACE: run cpprof outside the "
+	                 "container as root, or sample it from outside, "
+	                 "without --inside", (long)pid, strerror(number));
+}
 
 /* The library as a file, and where its symbols are. */
 struct inject_library {
@@ -454,7 +446,7 @@ inject_do_begin(struct inject_target *target, const char *path,
 	return error_set(error, "--inside: only on x86-64");
 }
 
-static void
+void
 inject_threads_block(const struct inject_target *target)
 {
 	(void)target;

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "src/base/memory.h"
+#include "src/base/task.h"
 #include "src/symbols/unwind/stack_unwinder.h"
 
 #ifdef __x86_64__
@@ -450,35 +451,6 @@ inject_prepare(struct inject_looker *looker, pid_t tid)
 		inject_look(looker, tid, &registers);
 }
 
-/* The first line of a file that /proc has of a thread; "": there is none. */
-static void
-inject_read_line(pid_t pid, const char *tid, const char *name, char *line,
-                 int size)
-{
-	char path[64];
-	FILE *file;
-
-	*line = '\0';
-	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/%s", (long)pid, tid,
-	         name);
-	file = fopen(path, "re");
-	if (file != NULL && fgets(line, size, file) == NULL)
-		*line = '\0';
-	if (file != NULL)
-		fclose(file);
-}
-
-/* Whether a thread sleeps: those do first, as they seldom hold a lock. */
-static bool
-inject_sleeps(pid_t pid, const char *tid)
-{
-	char line[256], *after;
-
-	inject_read_line(pid, tid, "stat", line, sizeof line);
-	after = strrchr(line, ')');
-	return after != NULL && after[1] == ' ' && after[2] == 'S';
-}
-
 /* Tries all threads once; 0: none may call. */
 static pid_t
 inject_try_all(struct inject_looker *looker, bool are_asleep, bool prepares,
@@ -495,8 +467,10 @@ inject_try_all(struct inject_looker *looker, bool are_asleep, bool prepares,
 	while (chosen == 0 && tasks != NULL &&
 	       (entry = readdir(tasks)) != NULL) {
 		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct task task;
 
-		if (tid <= 0 || inject_sleeps(pid, entry->d_name) !=
+		/* Those that sleep do first, as they seldom hold a lock. */
+		if (tid <= 0 || (task_read(tid, &task) && task.state == 'S') !=
 		    are_asleep)
 			continue;
 		if (prepares)
@@ -593,9 +567,16 @@ inject_change_mask(pid_t tid, uint64_t signals, bool is_blocked)
 static bool
 inject_is_collectors(pid_t pid, const char *tid)
 {
-	char name[32];
+	char path[64], name[32] = "";
+	FILE *file;
 
-	inject_read_line(pid, tid, "comm", name, sizeof name);
+	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/comm", (long)pid,
+	         tid);
+	file = fopen(path, "re");
+	if (file != NULL && fgets(name, sizeof name, file) == NULL)
+		name[0] = '\0';
+	if (file != NULL)
+		fclose(file);
 	return strcmp(name, CPPROF_INSIDE_THREAD "\n") == 0;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* distributions.c -- tails of the distributions that tests of counts need.
  *
- * The incomplete beta and gamma functions are a density times a continued
- * fraction, evaluated by the modified method of Lentz (Press et al., Numerical
- * Recipes, 5.2 and 6).  The densities are written as deviances, so that large
- * arguments do not cancel (Loader 2000, "Fast and accurate computation of
- * binomial probabilities").
+ * The incomplete beta function is a density times a continued fraction,
+ * evaluated by the modified method of Lentz (Press et al., Numerical Recipes, 5.2
+ * and 6).  The density is written as deviances, so that large arguments do not
+ * cancel (Loader 2000, "Fast and accurate computation of binomial
+ * probabilities").
  */
 #include "src/noise/noise.h"
 
@@ -103,63 +103,10 @@ beta_lower(double a, double b, double x, double one_less_x)
 	return 1 - factor * beta_fraction(b, a, one_less_x) / b;
 }
 
-/* x^a e^-x / a! */
-static double
-poisson_density(double a, double x)
-{
-	return exp(-stirling_error(a) - deviance_part(a, x)) /
-	    sqrt(2 * M_PI * a);
-}
-
-/* The part of the gamma distribution below x, by its series. */
-static double
-gamma_series(double a, double x)
-{
-	double term = 1, sum = 1;
-
-	for (double n = a + 1; term > sum * 1e-17; n++) {
-		term *= x / n;
-		sum += term;
-	}
-	return poisson_density(a, x) * sum;
-}
-
-static double
-gamma_fraction(double a, double x)
-{
-	double n_steps = 1000 + 20 * sqrt(a);
-	double b = x + 1 - a, c = 1e300, d = 1 / not_zero(b), h = d;
-
-	for (double i = 1; i < n_steps; i++) {
-		double an = -i * (i - a), factor;
-
-		b += 2;
-		d = 1 / not_zero(an * d + b);
-		c = not_zero(b + an / c);
-		factor = d * c;
-		h *= factor;
-		if (fabs(factor - 1) < 1e-15)
-			break;
-	}
-	return poisson_density(a, x) * a * h;
-}
-
 double
 normal_two_sided(double z)
 {
 	return erfc(fabs(z) / M_SQRT2);
-}
-
-double
-chi_square_upper(double x, double df)
-{
-	double a = df / 2, half = x / 2;
-
-	if (!(x > 0))
-		return 1;
-	if (half < a + 1)
-		return 1 - gamma_series(a, half);
-	return gamma_fraction(a, half);
 }
 
 double

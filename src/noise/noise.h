@@ -28,9 +28,6 @@
 double normal_two_sided(double z);
 double normal_two_sided_quantile(double p);
 
-/* P(X >= x) of a chi-square with df > 0 degrees of freedom. */
-double chi_square_upper(double x, double df);
-
 /*
  * P(X >= x) of F(1, df), df > 0; INFINITY allowed: chi-square with 1 degree of
  * freedom.  Student's t with df degrees has P(|T| >= |t|) = f_upper(t^2, df).

@@ -55,14 +55,6 @@ call_flow_check_interrupt(struct error *error)
 	return progress_step(NULL, 0, 0, error);
 }
 
-/* A sum that saturates. */
-static void
-call_flow_add_calls(uint64_t *sum, uint64_t calls)
-{
-	if (__builtin_add_overflow(*sum, calls, sum))
-		*sum = UINT64_MAX;
-}
-
 /* Marks what the arcs say of functions; leaves out static arcs unless wanted. */
 static void
 choose_arcs(struct flow_making *making, bool with_static)
@@ -86,7 +78,7 @@ choose_arcs(struct flow_making *making, bool with_static)
 		flow->functions[caller].is_used = function->is_used = true;
 		flow->has_calls |= arc->calls > 0;
 		function->is_called |= caller != callee;
-		call_flow_add_calls(caller == callee ? &function->self_calls :
+		count_add(caller == callee ? &function->self_calls :
 		                    &function->calls, arc->calls);
 	}
 }
@@ -262,7 +254,7 @@ make_arcs(struct flow_making *making, struct error *error)
 				flow->first_out[caller + 1]++;
 			}
 			flow->graph_arcs[sorted[i]] = known - 1;
-			call_flow_add_calls(&flow->arcs[known - 1].calls,
+			count_add(&flow->arcs[known - 1].calls,
 			                    arc->calls);
 		}
 		call_flow_add_up(flow->first_out, n_vertices);

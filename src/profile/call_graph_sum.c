@@ -185,50 +185,41 @@ call_graph_sum_add_arcs(struct call_graph_sum *sum,
 }
 
 static int
-call_graph_sum_add_place(struct call_graph_sum *sum,
-                         const struct call_graph *graph, uint32_t number,
-                         const struct sum_maps *maps, struct error *error)
-{
-	struct call_places *places = sum->graph->places;
-	struct call_place place = graph->places->items[number];
-	uint64_t calls = place.calls;
-	uint32_t to;
-
-	place.node = maps->node[place.node];
-	if (place.arc != NO_ARC)
-		place.arc = maps->arc[place.arc];
-	place.file = call_graph_sum_copy_name(sum, maps->names, place.file,
-	                                      error);
-	if (error->is_set)
-		return -1;
-	to = call_places_at(places, place, error);
-	if (to == UINT32_MAX ||
-	    call_graph_sum_add_calls(&places->items[to].calls, calls,
-	                             error) != 0)
-		return -1;
-	return call_graph_sum_add_counts(call_places_hits(places, to),
-	                                 call_places_hits(graph->places,
-	                                                  number),
-	                                 maps, error);
-}
-
-static int
 call_graph_sum_add_places(struct call_graph_sum *sum,
                           const struct call_graph *graph,
                           const struct sum_maps *maps, struct error *error)
 {
+	struct call_places *places = sum->graph->places;
+
 	sum->lacks_places |= graph->places == NULL;
 	if (sum->lacks_places)
 		return 0;
-	if (sum->graph->places == NULL)
-		sum->graph->places = call_places_new(sum->graph->n_resources,
-		                                     error);
-	if (sum->graph->places == NULL)
-		return -1;
-	for (uint32_t i = 0; i < graph->places->n; i++)
-		if (call_graph_sum_add_place(sum, graph, i, maps, error) != 0)
+	if (places == NULL)
+		sum->graph->places = places = call_places_new(
+		    sum->graph->n_resources, error);
+	for (uint32_t i = 0; places != NULL && i < graph->places->n; i++) {
+		struct call_place place = graph->places->items[i];
+		const uint64_t calls = place.calls;
+		uint32_t to;
+
+		place.node = maps->node[place.node];
+		if (place.arc != NO_ARC)
+			place.arc = maps->arc[place.arc];
+		place.file = call_graph_sum_copy_name(sum, maps->names,
+		                                      place.file, error);
+		if (error->is_set)
 			return -1;
-	return 0;
+		to = call_places_at(places, place, error);
+		if (to == UINT32_MAX ||
+		    call_graph_sum_add_calls(&places->items[to].calls, calls,
+		                             error) != 0 ||
+		    call_graph_sum_add_counts(call_places_hits(places, to),
+		                              call_places_hits(graph->places,
+		                                               i),
+		                              maps, error) != 0)
+			return -1;
+	}
+	return places != NULL ? 0 : -1;
 }
 
 int

@@ -20,28 +20,6 @@ struct components_search {
 	uint32_t n_reached, n_components;
 };
 
-static int
-components_search_begin(struct components_search *search, uint32_t n,
-                        struct error *error)
-{
-	search->order = memory_array(n, sizeof *search->order, error);
-	search->low = memory_array(n, sizeof *search->low, error);
-	search->at = memory_array(n, sizeof *search->at, error);
-	search->path = memory_array(n, sizeof *search->path, error);
-	search->open = memory_array(n, sizeof *search->open, error);
-	return error->is_set ? -1 : 0;
-}
-
-static void
-components_search_end(struct components_search *search)
-{
-	free(search->order);
-	free(search->low);
-	free(search->at);
-	free(search->path);
-	free(search->open);
-}
-
 static void
 components_enter(struct components_search *search, uint32_t vertex)
 {
@@ -53,28 +31,21 @@ components_enter(struct components_search *search, uint32_t vertex)
 }
 
 /*
- * The vertex is the earliest of its component, which is made of the open
- * vertices above it.
+ * All arcs of the last vertex on the path have been followed.  If it is the
+ * earliest of its component, that is made of the open vertices above it.
  */
-static void
-close_component(struct components_search *search, uint32_t vertex)
-{
-	uint32_t last;
-
-	do {
-		last = search->open[--search->n_open];
-		search->component[last] = search->n_components;
-	} while (last != vertex);
-	search->n_components++;
-}
-
 static void
 components_leave(struct components_search *search)
 {
-	uint32_t vertex = search->path[--search->n_path];
+	uint32_t vertex = search->path[--search->n_path], last;
 
-	if (search->low[vertex] == search->order[vertex])
-		close_component(search, vertex);
+	if (search->low[vertex] == search->order[vertex]) {
+		do {
+			last = search->open[--search->n_open];
+			search->component[last] = search->n_components;
+		} while (last != vertex);
+		search->n_components++;
+	}
 	if (search->n_path > 0) {
 		uint32_t *low = &search->low[
 		    search->path[search->n_path - 1]];
@@ -108,16 +79,22 @@ uint32_t
 components_find(uint32_t n, const uint32_t *first, const uint32_t *next,
                 uint32_t *component, struct error *error)
 {
-	struct components_search search = { .first = first, .next = next,
-		                 .component = component };
-	uint32_t n_components = UINT32_MAX;
+	struct components_search search = {
+		.first = first, .next = next, .component = component,
+		.order = memory_array(n, sizeof *search.order, error),
+		.low = memory_array(n, sizeof *search.low, error),
+		.at = memory_array(n, sizeof *search.at, error),
+		.path = memory_array(n, sizeof *search.path, error),
+		.open = memory_array(n, sizeof *search.open, error),
+	};
 
-	if (components_search_begin(&search, n, error) == 0) {
-		for (uint32_t vertex = 0; vertex < n; vertex++)
-			if (search.order[vertex] == 0)
-				components_search_from(&search, vertex);
-		n_components = search.n_components;
-	}
-	components_search_end(&search);
-	return n_components;
+	for (uint32_t vertex = 0; !error->is_set && vertex < n; vertex++)
+		if (search.order[vertex] == 0)
+			components_search_from(&search, vertex);
+	free(search.order);
+	free(search.low);
+	free(search.at);
+	free(search.path);
+	free(search.open);
+	return error->is_set ? UINT32_MAX : search.n_components;
 }

@@ -115,22 +115,6 @@ reserve_counts(const struct fleet *fleet, struct fleet_resource *resource,
 	                  fleet->n_nodes, sizeof *resource->most_member, error);
 }
 
-static int
-clear_counts(const struct fleet *fleet, struct fleet_resource *resource,
-             struct error *error)
-{
-	if (reserve_counts(fleet, resource, error) != 0)
-		return -1;
-	memset(resource->hits, 0, fleet->n_rows * sizeof *resource->hits);
-	memset(resource->samples, 0,
-	       fleet->n_rows * sizeof *resource->samples);
-	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
-		resource->most_hits[n] = 0;
-		resource->most_member[n] = NO_MEMBER;
-	}
-	return 0;
-}
-
 const struct fleet_resource *
 fleet_find_resource(const struct fleet *fleet, const char *name,
                     const char *gtick, uint64_t interval)
@@ -154,6 +138,7 @@ fleet_add_resource(struct fleet *fleet, const char *name, const char *gtick,
 	const struct fleet_resource *known = fleet_find_resource(fleet, name,
 	    gtick, interval);
 	struct fleet_resource *resource;
+	uint32_t number;
 
 	if (known != NULL)
 		return (uint32_t)(known - fleet->resources);
@@ -170,9 +155,17 @@ fleet_add_resource(struct fleet *fleet, const char *name, const char *gtick,
 	};
 	if (error->is_set)
 		return UINT32_MAX;
-	fleet->n_resources++;
-	return clear_counts(fleet, resource, error) == 0 ?
-	       fleet->n_resources - 1 : UINT32_MAX;
+	number = fleet->n_resources++;
+	if (reserve_counts(fleet, resource, error) != 0)
+		return UINT32_MAX;
+	memset(resource->hits, 0, fleet->n_rows * sizeof *resource->hits);
+	memset(resource->samples, 0,
+	       fleet->n_rows * sizeof *resource->samples);
+	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+		resource->most_hits[n] = 0;
+		resource->most_member[n] = NO_MEMBER;
+	}
+	return number;
 }
 
 /* ---- nodes ---- */

@@ -335,13 +335,6 @@ int fleet_add_cell(struct fleet_cells *cells, uint32_t row, uint32_t code,
 /* Sets what a fleet's counts are kept by, unless that is known; 0 or -1. */
 int fleet_set_key(struct fleet *fleet, const char *key, struct error *error);
 
-/* Adds a + b, or UINT64_MAX where that passes 64 bits. */
-static inline uint64_t
-fleet_sum(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* ---- fleet_stacks.c ---- */
 
 /* The nodes of whole stacks in a fleet. */
@@ -379,9 +372,6 @@ struct fleet_identity {
 int fleet_add_profile(struct fleet *fleet, const struct profile *from,
                       const struct fleet_identity *identity,
                       struct error *error);
-
-/* The group of a member: 0 to FLEET_GROUPS - 1. */
-uint32_t fleet_group(const char *id);
 
 /* ---- fleet_accepts.c ---- */
 

@@ -31,10 +31,11 @@ struct addition {
 	uint32_t *stack_frames;	/* scratch: frames of some stacks */
 	size_t stack_frames_capacity;
 	uint32_t n_nodes;
-	const uint32_t *parent, *label, *row;
+	const uint32_t *parent, *label;
 };
 
-uint32_t
+/* The group of a member: 0 to FLEET_GROUPS - 1. */
+static uint32_t
 fleet_group(const char *id)
 {
 	return (uint32_t)(XXH3_64bits(id, strlen(id)) % FLEET_GROUPS);
@@ -68,11 +69,11 @@ add_resource_totals(struct fleet_resource *to, uint64_t n_files,
 		to->counting = counting;
 	else if (to->counting != counting)
 		to->counting = COUNTING_UNKNOWN;
-	to->n_files = fleet_sum(to->n_files, n_files);
+	count_add(&to->n_files, n_files);
 	if (first_column < to->first_column)
 		to->first_column = first_column;
 	for (int loss = 0; loss < N_LOSSES; loss++)
-		to->lost[loss] = fleet_sum(to->lost[loss], lost[loss]);
+		count_add(&to->lost[loss], lost[loss]);
 }
 
 static int
@@ -177,8 +178,8 @@ fleet_add_process(struct fleet *fleet, const struct fleet_process *from,
 		to->start_ns = from->start_ns;
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
-	to->cpu_ns = fleet_sum(to->cpu_ns, from->cpu_ns);
-	to->sampling_ns = fleet_sum(to->sampling_ns, from->sampling_ns);
+	count_add(&to->cpu_ns, from->cpu_ns);
+	count_add(&to->sampling_ns, from->sampling_ns);
 	to->is_cpu_unknown |= from->is_cpu_unknown;
 	to->cpu_is_least |= from->cpu_is_least;
 	return 0;
@@ -247,48 +248,32 @@ map_nodes(struct addition *addition, struct error *error)
 
 /* ---- whole stacks ---- */
 
-/* Writes the fleet's frames of a stack; label_frames: those that are known. */
-static int
-map_stack(struct addition *addition, uint32_t *label_frames, uint32_t stack,
-          uint32_t *frames, struct error *error)
-{
-	const struct stack_list *list = addition->from->stacks;
-	uint32_t end = list->first[stack + 1];
-
-	for (uint32_t i = list->first[stack]; i < end; i++) {
-		uint32_t *frame = &label_frames[list->labels[i]];
-
-		if (*frame == UINT32_MAX)
-			*frame = map_frame(addition,
-			                   list->frames[list->labels[i]],
-			                   error);
-		if (*frame == UINT32_MAX)
-			return -1;
-		*frames++ = *frame;
-	}
-	return 0;
-}
-
-/* Finds the nodes of n stacks. */
+/* Finds the nodes of n stacks; label_frames: the fleet's that are known. */
 static int
 map_some_stacks(struct addition *addition, uint32_t *label_frames,
                 uint32_t first, uint32_t n, struct error *error)
 {
 	const struct stack_list *list = addition->from->stacks;
-	uint32_t lengths[FLEET_STACKS_MAX], *frames;
+	uint32_t lengths[FLEET_STACKS_MAX];
 	size_t n_frames = list->first[first + n] - list->first[first];
 
 	if (memory_grow(&addition->stack_frames,
 	                &addition->stack_frames_capacity, n_frames,
-	                sizeof *frames, error) != 0)
+	                sizeof *addition->stack_frames, error) != 0)
 		return -1;
-	frames = addition->stack_frames;
-	for (uint32_t i = 0; i < n; frames += lengths[i++]) {
+	for (uint32_t i = 0; i < n; i++)
 		lengths[i] = list->first[first + i + 1] -
 		             list->first[first + i];
-		if (map_stack(addition, label_frames, first + i, frames,
-		              error) != 0)
+	for (size_t i = 0; i < n_frames; i++) {
+		uint32_t label = list->labels[list->first[first] + i];
+		uint32_t *frame = &label_frames[label];
+
+		if (*frame == UINT32_MAX)
+			*frame = map_frame(addition, list->frames[label],
+			                   error);
+		if (*frame == UINT32_MAX)
 			return -1;
+		addition->stack_frames[i] = *frame;
 	}
 	return fleet_find_stacks(addition->fleet, addition->stack_frames,
 	                         lengths, n, addition->node + first, error);
@@ -337,16 +322,10 @@ fleet_add_value_of(const struct profile *from, const struct section *section,
 {
 	const char *key = identity->key;
 	uint32_t process = section_process(from, section);
-	const struct label_set none = { 0, 0 };
-	const struct label_set *set = section->label_set == NO_LABELS ? &none :
-	    &from->label_sets[section->label_set];
+	const struct label *label = section_label(from, section, key);
 
-	for (uint32_t i = 0; i < set->n; i++) {
-		const struct label *label = &from->labels[set->first + i];
-
-		if (strcmp(names_text(from->names, label->key), key) == 0)
-			return names_text(from->names, label->value);
-	}
+	if (label != NULL)
+		return names_text(from->names, label->value);
 	if (strcmp(key, "id") == 0)
 		return identity->id;
 	if (strcmp(key, "host") == 0 && process != NO_PROCESS)
@@ -511,10 +490,9 @@ add_member(struct addition *addition, struct error *error)
 	    fleet_reserve_weights(fleet, from->n_resources, error) != 0)
 		return -1;
 	offer_member(addition, member);
-	fleet->n_members = fleet_sum(fleet->n_members, 1);
-	fleet->group_members[group] = fleet_sum(fleet->group_members[group],
-	                                        1);
-	fleet->n_warned = fleet_sum(fleet->n_warned, from->n_warnings > 0);
+	count_add(&fleet->n_members, 1);
+	count_add(&fleet->group_members[group], 1);
+	count_add(&fleet->n_warned, from->n_warnings > 0);
 	return 0;
 }
 
@@ -666,10 +644,9 @@ add_parts(const struct addition *addition, struct error *error)
 		result = 0;
 	large_array_free(row_map);
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++)
-		fleet->group_members[g] = fleet_sum(fleet->group_members[g],
-		                                    old->group_members[g]);
-	fleet->n_members = fleet_sum(fleet->n_members, old->n_members);
-	fleet->n_warned = fleet_sum(fleet->n_warned, old->n_warned);
+		count_add(&fleet->group_members[g], old->group_members[g]);
+	count_add(&fleet->n_members, old->n_members);
+	count_add(&fleet->n_warned, old->n_warned);
 	return result;
 }
 
@@ -697,51 +674,18 @@ add_merged(struct addition *addition, struct error *error)
 
 /* ---- both ---- */
 
-static int
-alloc_maps(struct addition *addition, struct error *error)
-{
-	const struct profile *from = addition->from;
-	uint32_t n_resources = addition->old != NULL ?
-	    addition->old->n_resources : from->n_resources;
-
-	addition->resource = memory_array(n_resources, sizeof(uint32_t),
-	                                  error);
-	addition->module = memory_array(from->n_modules, sizeof(uint32_t),
-	                                error);
-	addition->frame = memory_array(from->n_frames, sizeof(uint32_t),
-	                               error);
-	if (error->is_set ||
-	    large_array_reserve(&addition->node, addition->n_nodes,
-	                        sizeof(uint32_t), error) != 0)
-		return -1;
-	memset(addition->module, 0xff, from->n_modules * sizeof(uint32_t));
-	memset(addition->frame, 0xff, from->n_frames * sizeof(uint32_t));
-	return 0;
-}
-
-static void
-find_nodes(struct addition *addition)
-{
-	const struct profile *from = addition->from;
-
-	addition->old = from->fleet;
-	if (from->fleet != NULL) {
-		addition->n_nodes = from->fleet->n_nodes;
-		addition->parent = from->fleet->parent;
-		addition->label = from->fleet->label;
-	} else {
-		addition->n_nodes = from->tree->n_nodes;
-		addition->parent = from->tree->parent;
-		addition->label = from->tree->label;
-	}
-}
-
 int
 fleet_add_profile(struct fleet *fleet, const struct profile *from,
                   const struct fleet_identity *identity, struct error *error)
 {
+	const struct fleet *old = from->fleet;
+	const struct sample_tree *tree = from->tree;
 	struct addition addition = {
 		.fleet = fleet, .from = from, .identity = identity,
+		.old = old,
+		.n_nodes = old != NULL ? old->n_nodes : tree->n_nodes,
+		.parent = old != NULL ? old->parent : tree->parent,
+		.label = old != NULL ? old->label : tree->label,
 	};
 	int result = -1;
 
@@ -751,10 +695,22 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 	if (fleet->frames == NULL ||
 	    frame_union_begin(fleet->frames, from, error) != 0)
 		return -1;
-	find_nodes(&addition);
-	if (alloc_maps(&addition, error) == 0 &&
+	addition.resource = memory_array(old != NULL ? old->n_resources :
+	                                 from->n_resources, sizeof(uint32_t),
+	                                 error);
+	addition.module = memory_array(from->n_modules, sizeof(uint32_t),
+	                               error);
+	addition.frame = memory_array(from->n_frames, sizeof(uint32_t), error);
+	if (!error->is_set) {
+		memset(addition.module, 0xff,
+		       from->n_modules * sizeof(uint32_t));
+		memset(addition.frame, 0xff, from->n_frames * sizeof(uint32_t));
+	}
+	if (!error->is_set &&
+	    large_array_reserve(&addition.node, addition.n_nodes,
+	                        sizeof(uint32_t), error) == 0 &&
 	    fleet_add_tallies(fleet->profile, from, error) == 0)
-		result = addition.old != NULL ? add_merged(&addition, error) :
+		result = old != NULL ? add_merged(&addition, error) :
 		         add_member(&addition, error);
 	free(addition.resource);
 	free(addition.module);

@@ -73,13 +73,6 @@ fleet_order_compare_numbers(uint64_t a, uint64_t b)
 
 /* ---- names ---- */
 
-static int
-fleet_order_compare_names(const void *a, const void *b, void *context)
-{
-	return names_compare(context, *(const uint32_t *)a,
-	                     *(const uint32_t *)b);
-}
-
 /* The names in byte order; *place: their new numbers, freed with free(). */
 static struct names *
 sort_names(struct names *names, uint32_t **place, struct error *error)
@@ -90,7 +83,7 @@ sort_names(struct names *names, uint32_t **place, struct error *error)
 	*place = NULL;
 	if (sorted != NULL &&
 	    sort_numbers(&numbers, names_count(names),
-	                 fleet_order_compare_names, names, error) == 0)
+	                 names_compare_items, names, error) == 0)
 		for (uint32_t i = 0; i < numbers.n; i++)
 			names_add(sorted, names_text(names, numbers.order[i]),
 			          names_length(names, numbers.order[i]),
@@ -259,63 +252,19 @@ fleet_order_frames(struct fleet *fleet, struct error *error)
 /* ---- nodes and rows ---- */
 
 /*
- * Sorts all nodes by frame: a counting sort, which keeps the order of nodes of
- * one frame.
+ * Finds order and place of all nodes, large arrays.  Siblings get their places
+ * in the order of their frames, first within their parent's subtree; a parent's
+ * number is smaller, so that in ascending order its own place is known.
  */
-static void
-sort_by_frame(const struct fleet *fleet, uint32_t *first, uint32_t *by_frame)
-{
-	uint32_t n_frames = fleet->profile->n_frames;
-
-	for (uint32_t n = 0; n < fleet->n_nodes; n++)
-		first[fleet->label[n] + 1]++;
-	for (uint32_t i = 0; i < n_frames; i++)
-		first[i + 1] += first[i];
-	for (uint32_t n = 0; n < fleet->n_nodes; n++)
-		by_frame[first[fleet->label[n]]++] = n;
-}
-
-/*
- * Finds the nodes' places depth first.  Siblings get theirs in the order of
- * by_frame, first within their parent's subtree; a parent's number is smaller,
- * so that in ascending order its own place is known.
- */
-static void
-fleet_order_find_places(const struct fleet *fleet, const uint32_t *by_frame,
-                         uint32_t *size, uint32_t *used, uint32_t *place)
-{
-	const uint32_t *parent = fleet->parent;
-	uint32_t n_nodes = fleet->n_nodes, n_used = 0;
-
-	for (uint32_t n = 0; n < n_nodes; n++) {
-		size[n] = 1;
-		used[n] = 1;		/* by the node itself */
-	}
-	for (uint32_t n = n_nodes; n-- > 0;)
-		if (parent[n] != NO_NODE)
-			size[parent[n]] += size[n];
-	for (uint32_t i = 0; i < n_nodes; i++) {
-		uint32_t n = by_frame[i];
-		uint32_t *next = parent[n] == NO_NODE ? &n_used :
-		                 &used[parent[n]];
-
-		place[n] = *next;
-		*next += size[n];
-	}
-	for (uint32_t n = 0; n < n_nodes; n++)
-		if (parent[n] != NO_NODE)
-			place[n] += place[parent[n]];
-}
-
-/* order and place of all nodes, large arrays. */
 static int
 fleet_order_sort_nodes(const struct fleet *fleet, uint32_t **order,
                         uint32_t **place, struct error *error)
 {
-	uint32_t n = fleet->n_nodes;
-	uint32_t *size = NULL;
-	uint32_t *first = memory_array((size_t)fleet->profile->n_frames + 2,
-	                               sizeof *first, error);
+	const uint32_t n = fleet->n_nodes, n_frames = fleet->profile->n_frames;
+	const uint32_t *parent = fleet->parent;
+	uint32_t *size = NULL, *used, n_used = 0;
+	uint32_t *first = memory_array((size_t)n_frames + 2, sizeof *first,
+	                               error);
 
 	if (first == NULL ||
 	    large_array_reserve(order, n, sizeof **order, error) != 0 ||
@@ -326,8 +275,32 @@ fleet_order_sort_nodes(const struct fleet *fleet, uint32_t **order,
 		large_array_free(size);
 		return -1;
 	}
-	sort_by_frame(fleet, first, *order);
-	fleet_order_find_places(fleet, *order, size, size + n, *place);
+	used = size + n;
+	/* A counting sort keeps the order of nodes of one frame. */
+	for (uint32_t i = 0; i < n; i++)
+		first[fleet->label[i] + 1]++;
+	for (uint32_t i = 0; i < n_frames; i++)
+		first[i + 1] += first[i];
+	for (uint32_t i = 0; i < n; i++)
+		(*order)[first[fleet->label[i]]++] = i;
+	for (uint32_t i = 0; i < n; i++) {
+		size[i] = 1;
+		used[i] = 1;		/* by the node itself */
+	}
+	for (uint32_t i = n; i-- > 0;)
+		if (parent[i] != NO_NODE)
+			size[parent[i]] += size[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t node = (*order)[i];
+		uint32_t *next = parent[node] == NO_NODE ? &n_used :
+		                 &used[parent[node]];
+
+		(*place)[node] = *next;
+		*next += size[node];
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (parent[i] != NO_NODE)
+			(*place)[i] += (*place)[parent[i]];
 	for (uint32_t i = 0; i < n; i++)
 		(*order)[(*place)[i]] = i;
 	free(first);
@@ -518,18 +491,6 @@ compare_members(const void *a, const void *b, void *context)
 	return order != 0 ? order : strcmp(x->name, y->name);
 }
 
-static void
-mark_members(const struct fleet *fleet, bool *is_named)
-{
-	for (uint32_t r = 0; r < fleet->n_resources; r++) {
-		const uint32_t *most = fleet->resources[r].most_member;
-
-		for (uint32_t n = 0; n < fleet->n_nodes; n++)
-			if (most[n] != NO_MEMBER)
-				is_named[most[n]] = true;
-	}
-}
-
 /* Keeps those that are named, each once; place[] becomes their numbers. */
 static uint32_t
 keep_members(struct fleet *fleet, const struct renumbering *numbers,
@@ -564,7 +525,13 @@ fleet_order_members(struct fleet *fleet, struct error *error)
 	if (error->is_set)
 		result = -1;
 	if (result == 0) {
-		mark_members(fleet, is_named);
+		for (uint32_t r = 0; r < fleet->n_resources; r++) {
+			const uint32_t *most = fleet->resources[r].most_member;
+
+			for (uint32_t n = 0; n < fleet->n_nodes; n++)
+				if (most[n] != NO_MEMBER)
+					is_named[most[n]] = true;
+		}
 		fleet->n_listed = keep_members(fleet, &numbers, is_named,
 		                               kept);
 		free(fleet->members);
@@ -621,22 +588,6 @@ fleet_order_take_line(void *context, uint32_t row, uint32_t code,
 	cells->cells[cells->n++] = (struct fleet_cell){ .row = row,
 		.code = code, .hits = hits };
 	return 0;
-}
-
-/* Makes cells of the counts by group. */
-static int
-fleet_order_take_lines(struct fleet *fleet, struct error *error)
-{
-	struct fleet_lines *lines = fleet->lines;
-	int result = 0;
-
-	for (uint32_t code = 0; lines != NULL && result == 0 &&
-	     code < fleet_lines_codes(lines); code++)
-		result = fleet_lines_take(lines, code, fleet_order_take_line,
-		                          &fleet->groups, error);
-	fleet_lines_free(lines);
-	fleet->lines = NULL;
-	return result;
 }
 
 /* part_place: NULL if parts keep their numbers. */
@@ -697,10 +648,18 @@ fleet_order_parts(struct fleet *fleet, const uint32_t *row_place,
                   const uint32_t *resource_place, struct error *error)
 {
 	uint32_t *value_place = NULL;
+	struct fleet_lines *lines = fleet->lines;
 	struct names *sorted;
-	int result;
+	int result = 0;
 
-	if (fleet_order_take_lines(fleet, error) != 0 ||
+	/* Cells take the place of lines. */
+	for (uint32_t code = 0; lines != NULL && result == 0 &&
+	     code < fleet_lines_codes(lines); code++)
+		result = fleet_lines_take(lines, code, fleet_order_take_line,
+		                          &fleet->groups, error);
+	fleet_lines_free(lines);
+	fleet->lines = NULL;
+	if (result != 0 ||
 	    fleet_order_cells(&fleet->groups, row_place, NULL, resource_place,
 	                      error) != 0 ||
 	    drop_values(fleet, error) != 0)

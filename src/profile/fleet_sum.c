@@ -7,16 +7,6 @@
 /* Merged profiles have members with identities of their own. */
 static const struct fleet_identity nobody = { .id = "", .name = "" };
 
-static int
-copy_warnings(struct profile *sum, const struct profile *from,
-              struct error *error)
-{
-	for (uint32_t i = 0; i < from->n_warnings; i++)
-		if (profile_warn(sum, error, "%s", from->warnings[i]) != 0)
-			return -1;
-	return 0;
-}
-
 /*
  * Adds all up; 1 if one cannot be added, and -1 with *error set.  Both leave a
  * sum that is of no use.
@@ -35,10 +25,12 @@ add_fleets(struct profile *sum, struct profile *const *profiles, uint32_t n,
 		if (!fleet_accepts(fleet, profiles[i], &nobody, &refused))
 			return refused.is_out_of_memory ?
 			       error_pass(error, &refused) : 1;
-		if (fleet_add_profile(fleet, profiles[i], &nobody,
-		                      error) != 0 ||
-		    copy_warnings(sum, profiles[i], error) != 0)
+		if (fleet_add_profile(fleet, profiles[i], &nobody, error) != 0)
 			return -1;
+		for (uint32_t k = 0; k < profiles[i]->n_warnings; k++)
+			if (profile_warn(sum, error, "%s",
+			                 profiles[i]->warnings[k]) != 0)
+				return -1;
 		sum->n_files += profiles[i]->n_files;
 	}
 	return fleet == NULL || fleet_order(fleet, error) != 0 ||

@@ -14,6 +14,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
+#include "src/profile/profile_merge.h"
 
 /*
  * So many nodes may the sections have: more than any but hostile files and
@@ -60,34 +61,13 @@ fleet_tree_add_resource(struct profile *profile,
 	                         error);
 }
 
-/* Adds what was lost, in the resource's unit. */
-static void
-fleet_tree_add_losses(struct resource *to, const struct fleet_resource *from,
-                      uint64_t factor)
-{
-	for (int loss = 0; loss < N_LOSSES; loss++) {
-		uint64_t lost = from->lost[loss];
-
-		if (!loss_kinds[loss].counts_samples &&
-		    __builtin_mul_overflow(lost, factor, &lost))
-			lost = UINT64_MAX;
-		to->lost[loss] = fleet_sum(to->lost[loss], lost);
-	}
-}
-
-/* Sorts as merge_resources.c does: what most files have comes first. */
 static int
 fleet_tree_compare_resources(const void *a, const void *b, void *context)
 {
-	const struct profile *profile = context;
-	const struct resource *x = &profile->resources[*(const uint32_t *)a];
-	const struct resource *y = &profile->resources[*(const uint32_t *)b];
+	const struct resource *resources = context;
 
-	if (x->n_files != y->n_files)
-		return x->n_files < y->n_files ? 1 : -1;
-	if (x->first_column != y->first_column)
-		return x->first_column < y->first_column ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return merge_compare_resources(&resources[*(const uint32_t *)a],
+	                               &resources[*(const uint32_t *)b]);
 }
 
 static void
@@ -104,7 +84,7 @@ sort_resources(const struct fleet_making *making)
 	}
 	if (n > 1)
 		qsort_r(order, n, sizeof *order, fleet_tree_compare_resources,
-		        profile);
+		        profile->resources);
 	for (uint32_t r = 0; r < n; r++) {
 		profile->resources[r] = old[order[r]];
 		place[order[r]] = r;
@@ -171,7 +151,7 @@ make_resources(struct fleet_making *making, struct error *error)
 		    to->n_files ? from->n_files : UINT32_MAX - to->n_files);
 		if (from->first_column < to->first_column)
 			to->first_column = from->first_column;
-		fleet_tree_add_losses(to, from, making->factor[r]);
+		merge_add_losses(to, from->lost, making->factor[r]);
 	}
 	sort_resources(making);
 	return fleet_tree_add_sources(making, error);
@@ -190,6 +170,20 @@ fleet_tree_add_counts(const struct fleet_making *making, uint32_t node,
 	return hits == 0 && samples == 0 ? 0 :
 	    tree_builder_add(making->builder, node, making->resource[r], hits,
 	                     samples, error);
+}
+
+/* The nodes of the sum have the same numbers in the fleet. */
+static int
+find_nodes_of_rows(struct fleet_making *making, struct error *error)
+{
+	const struct fleet *fleet = making->fleet;
+
+	if (large_array_zeroed(&making->node_of_row, fleet->n_rows,
+	                       sizeof *making->node_of_row, error) != 0)
+		return -1;
+	for (uint32_t n = 0; n < fleet->n_nodes; n++)
+		making->node_of_row[fleet->row[n]] = n;
+	return 0;
 }
 
 /* The whole sum, whose nodes are in depth-first order already. */
@@ -432,16 +426,11 @@ fleet_tree_make_tree(struct fleet_making *making, struct error *error)
 	making->builder = tree_builder_new(profile->n_resources, error);
 	if (making->builder == NULL)
 		return -1;
-	if (has_sections) {
-		if (large_array_zeroed(&making->node_of_row, fleet->n_rows,
-		                       sizeof *making->node_of_row,
-		                       error) != 0 ||
-		    large_array_reserve(&making->node, fleet->n_nodes,
-		                        sizeof *making->node, error) != 0)
-			return -1;
-		for (uint32_t n = 0; n < fleet->n_nodes; n++)
-			making->node_of_row[fleet->row[n]] = n;
-	}
+	if (has_sections &&
+	    (find_nodes_of_rows(making, error) != 0 ||
+	     large_array_reserve(&making->node, fleet->n_nodes,
+	                         sizeof *making->node, error) != 0))
+		return -1;
 	if (has_sections && are_too_many(making)) {
 		has_sections = false;
 		if (profile_warn(profile, error, "too many stacks by %s to be "
@@ -606,13 +595,10 @@ make_parts(struct fleet_making *making, bool are_apart, struct error *error)
 {
 	const struct fleet *fleet = making->fleet;
 
-	/* Nodes get the same numbers in the order they have. */
-	for (uint32_t n = 0; n < fleet->n_nodes; n++) {
+	for (uint32_t n = 0; n < fleet->n_nodes; n++)
 		if (tree_builder_child(making->builder, fleet->parent[n],
 		                       fleet->label[n], error) == NO_NODE)
 			return -1;
-		making->node_of_row[fleet->row[n]] = n;
-	}
 	for (size_t i = 0; are_apart && i < fleet->by.n; i++) {
 		const struct fleet_cell *cell = &fleet->by.cells[i];
 
@@ -648,8 +634,7 @@ fleet_make_runs(struct fleet *fleet, const char *name, struct error *error)
 	if (from != NULL &&
 	    fleet_tree_add_parts(&making, from, n, error) == 0 &&
 	    (making.builder = tree_builder_new(n, error)) != NULL &&
-	    large_array_zeroed(&making.node_of_row, fleet->n_rows,
-	                       sizeof *making.node_of_row, error) == 0)
+	    find_nodes_of_rows(&making, error) == 0)
 		result = make_parts(&making, are_apart, error);
 	if (result == 0) {
 		fleet->profile->tree = tree_builder_finish(making.builder,
@@ -714,12 +699,23 @@ fleet_tree_add_groups(const struct fleet_making *making, uint32_t wanted,
 	return 0;
 }
 
-/* Sets the groups' columns, which come after all resources. */
-static void
-fleet_tree_choose_columns(struct fleet_groups *groups,
-                          const struct fleet *fleet,
-                          uint32_t column[FLEET_GROUPS])
+struct fleet_groups *
+fleet_groups_new(const struct fleet *fleet, uint32_t resource,
+                 struct error *error)
 {
+	struct fleet_groups *groups = memory_array(1, sizeof *groups, error);
+	struct fleet_making making = {
+		.fleet = fleet,
+		.profile = fleet->profile,
+		.resource = fleet->shown_as,
+		.factor = fleet->factor,
+	};
+	uint32_t column[FLEET_GROUPS];
+
+	if (groups == NULL)
+		return NULL;
+	groups->resource = resource;
+	groups->n_owners = 1;
 	groups->first = fleet->profile->n_resources;
 	for (uint32_t g = 0; g < FLEET_GROUPS; g++) {
 		column[g] = UINT32_MAX;
@@ -729,50 +725,15 @@ fleet_tree_choose_columns(struct fleet_groups *groups,
 		groups->members[groups->n++] =
 		    (double)fleet->group_members[g];
 	}
-}
-
-static int
-make_group_tree(struct fleet_groups *groups, const struct fleet *fleet,
-                struct error *error)
-{
-	struct fleet_making making = {
-		.fleet = fleet,
-		.profile = fleet->profile,
-		.resource = fleet->shown_as,
-		.factor = fleet->factor,
-	};
-	uint32_t column[FLEET_GROUPS];
-
-	fleet_tree_choose_columns(groups, fleet, column);
 	making.builder = tree_builder_new(groups->first + groups->n, error);
 	if (making.builder != NULL &&
-	    large_array_zeroed(&making.node_of_row, fleet->n_rows,
-	                       sizeof *making.node_of_row, error) == 0) {
-		/* Nodes get the same numbers in the order they have. */
-		for (uint32_t n = 0; n < fleet->n_nodes; n++)
-			making.node_of_row[fleet->row[n]] = n;
-		if (make_sum(&making, error) == 0 &&
-		    fleet_tree_add_groups(&making, groups->resource, column,
-		                          error) == 0)
-			groups->tree = tree_builder_finish(making.builder,
-			                                   error);
-	}
+	    find_nodes_of_rows(&making, error) == 0 &&
+	    make_sum(&making, error) == 0 &&
+	    fleet_tree_add_groups(&making, resource, column, error) == 0)
+		groups->tree = tree_builder_finish(making.builder, error);
 	tree_builder_free(making.builder);
 	large_array_free(making.node_of_row);
-	return groups->tree != NULL ? 0 : -1;
-}
-
-struct fleet_groups *
-fleet_groups_new(const struct fleet *fleet, uint32_t resource,
-                 struct error *error)
-{
-	struct fleet_groups *groups = memory_array(1, sizeof *groups, error);
-
-	if (groups == NULL)
-		return NULL;
-	groups->resource = resource;
-	groups->n_owners = 1;
-	if (make_group_tree(groups, fleet, error) == 0)
+	if (groups->tree != NULL)
 		return groups;
 	fleet_groups_release(groups);
 	return NULL;

@@ -105,20 +105,6 @@ flow_calls_charge(struct calls_making *calls, struct flow_arc *arc)
 }
 
 static void
-charge_all(struct calls_making *calls)
-{
-	struct call_flow *flow = calls->making->flow;
-
-	for (uint32_t i = 0; i < flow->n_vertices; i++) {
-		uint32_t v = calls->members[i];
-
-		for (uint32_t k = flow->first_out[v];
-		     k < flow->first_out[v + 1]; k++)
-			flow_calls_charge(calls, &flow->arcs[k]);
-	}
-}
-
-static void
 set_functions(struct calls_making *calls)
 {
 	struct call_flow *flow = calls->making->flow;
@@ -140,7 +126,8 @@ flow_from_calls(struct flow_making *making, const void *context,
                 struct error *error)
 {
 	struct calls_making calls = { .making = making };
-	uint32_t n = making->flow->n_cycles;
+	const struct call_flow *flow = making->flow;
+	uint32_t n = flow->n_cycles;
 
 	(void)context;
 	calls.calls = memory_array(n, sizeof *calls.calls, error);
@@ -153,7 +140,14 @@ flow_from_calls(struct flow_making *making, const void *context,
 	if (!error->is_set) {
 		sort_members(&calls);
 		flow_calls_sum_cycles(&calls);
-		charge_all(&calls);
+		/* Callees come first. */
+		for (uint32_t i = 0; i < flow->n_vertices; i++) {
+			const uint32_t v = calls.members[i];
+
+			for (uint32_t k = flow->first_out[v];
+			     k < flow->first_out[v + 1]; k++)
+				flow_calls_charge(&calls, &flow->arcs[k]);
+		}
 		set_functions(&calls);
 	}
 	free(calls.calls);

@@ -450,47 +450,30 @@ split_arcs(struct call_flow *flow)
 	}
 }
 
-static int
-hits_begin(struct hits_making *hits, struct error *error)
-{
-	const struct flow_making *making = hits->making;
-	const struct call_flow *flow = making->flow;
-	uint32_t n_nodes = making->graph->n_nodes;
-
-	hits->out = memory_array(n_nodes, sizeof *hits->out, error);
-	hits->only_caller = memory_array(n_nodes, sizeof *hits->only_caller,
-	                                 error);
-	hits->home = memory_array(flow->n_names, sizeof *hits->home, error);
-	hits->has_homes = memory_array(flow->n_names, sizeof *hits->has_homes,
-	                               error);
-	hits->has_siblings = memory_array(flow->n_names,
-	                                  sizeof *hits->has_siblings, error);
-	hits->doubtful = memory_array(flow->n_arcs, sizeof *hits->doubtful,
-	                              error);
-	for (uint32_t i = 0; hits->home != NULL && i < flow->n_names; i++)
-		hits->home[i] = NO_HOME;
-	return error->is_set ? -1 : 0;
-}
-
-static void
-hits_end(struct hits_making *hits)
-{
-	free(hits->out);
-	free(hits->only_caller);
-	free(hits->home);
-	free(hits->has_homes);
-	free(hits->has_siblings);
-	free(hits->doubtful);
-}
-
 int
 flow_from_hits(struct flow_making *making, const void *context,
                struct error *error)
 {
-	struct hits_making hits = { .making = making };
-	int status = hits_begin(&hits, error);
+	const struct call_flow *flow = making->flow;
+	const uint32_t n_nodes = making->graph->n_nodes;
+	struct hits_making hits = {
+		.making = making,
+		.out = memory_array(n_nodes, sizeof *hits.out, error),
+		.only_caller = memory_array(n_nodes, sizeof *hits.only_caller,
+		                            error),
+		.home = memory_array(flow->n_names, sizeof *hits.home, error),
+		.has_homes = memory_array(flow->n_names,
+		                          sizeof *hits.has_homes, error),
+		.has_siblings = memory_array(flow->n_names,
+		                             sizeof *hits.has_siblings, error),
+		.doubtful = memory_array(flow->n_arcs, sizeof *hits.doubtful,
+		                         error),
+	};
+	int status = error->is_set ? -1 : 0;
 
 	(void)context;
+	for (uint32_t i = 0; status == 0 && i < flow->n_names; i++)
+		hits.home[i] = NO_HOME;
 	if (status == 0) {
 		sum_nodes(&hits);
 		status = find_only_callers(&hits, error);
@@ -512,6 +495,11 @@ flow_from_hits(struct flow_making *making, const void *context,
 		add_doubtful(&hits);
 		split_arcs(making->flow);
 	}
-	hits_end(&hits);
+	free(hits.out);
+	free(hits.only_caller);
+	free(hits.home);
+	free(hits.has_homes);
+	free(hits.has_siblings);
+	free(hits.doubtful);
 	return status;
 }

@@ -89,21 +89,6 @@ flow_tree_add_call(struct measuring *measuring, uint32_t node,
 	return 0;
 }
 
-static int
-measure_tree(struct measuring *measuring, struct error *error)
-{
-	const struct sample_tree *tree = measuring->tree;
-
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (flow_tree_add_function(measuring, node, error) != 0 ||
-		    (tree->parent[node] != NO_NODE &&
-		     flow_tree_add_call(measuring, node, error) != 0) ||
-		    (node % NODES_A_STEP == 0 &&
-		     progress_step(NULL, 0, 0, error) != 0))
-			return -1;
-	return 0;
-}
-
 /* Copies the sums: each function has become a vertex, and each call an arc. */
 static int
 flow_tree_fill(struct flow_making *making, const void *context,
@@ -147,7 +132,14 @@ call_flow_of_tree(const struct sample_tree *tree, const uint64_t *self,
 	measuring.node = memory_array(n_names, sizeof *measuring.node, error);
 	measuring.functions = memory_array(n_names,
 	                                   sizeof *measuring.functions, error);
-	if (!error->is_set && measure_tree(&measuring, error) == 0) {
+	for (uint32_t node = 0; !error->is_set && node < tree->n_nodes; node++)
+		if (flow_tree_add_function(&measuring, node, error) != 0 ||
+		    (tree->parent[node] != NO_NODE &&
+		     flow_tree_add_call(&measuring, node, error) != 0) ||
+		    (node % NODES_A_STEP == 0 &&
+		     progress_step(NULL, 0, 0, error) != 0))
+			break;
+	if (!error->is_set) {
 		measuring.graph->has_hits = true;
 		flow = flow_make(measuring.graph, n_names, 0, false,
 		                 flow_tree_fill, &measuring, error);

@@ -38,14 +38,6 @@ frame_labels_name_of_module(struct profile *profile, uint32_t module,
 }
 
 static uint32_t
-name_of_address(struct profile *profile, const struct frame *frame,
-                struct error *error)
-{
-	return names_add_format(profile->names, error, "%s+0x%" PRIx64,
-	    profile_module_name(profile, frame->module), frame->address);
-}
-
-static uint32_t
 name_of_file(const struct labelling *labelling, const struct frame *frame,
              const struct location *location, struct error *error)
 {
@@ -114,28 +106,12 @@ name_of_location(const struct labelling *labelling, uint32_t number,
 	}
 }
 
-/* Whether a frame is one step, and if so, its name. */
-static bool
-name_as_one(const struct labelling *labelling, const struct frame *frame,
-            uint32_t *name, struct error *error)
-{
-	if (frame->module == NO_MODULE)
-		return false;
-	if (labelling->rule->granularity == GRANULARITY_MODULE)
-		*name = frame_labels_name_of_module(labelling->profile,
-		                                    frame->module, error);
-	else if (labelling->rule->granularity == GRANULARITY_ADDRESS)
-		*name = name_of_address(labelling->profile, frame, error);
-	else
-		return false;
-	return true;
-}
-
 static int
 frame_labels_fill(const struct labelling *labelling,
                   struct frame_labels *labels, struct error *error)
 {
 	const struct profile *profile = labelling->profile;
+	const enum granularity granularity = labelling->rule->granularity;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < profile->n_frames; i++) {
@@ -144,19 +120,21 @@ frame_labels_fill(const struct labelling *labelling,
 		    labelling->rule->inlines);
 
 		labels->first[i] = n;
-		if (name_as_one(labelling, frame, &labels->labels[n],
-		                error)) {
-			n++;
-			if (error->is_set)
-				return -1;
-			continue;
-		}
-		for (uint32_t k = 0; k < n_shown; k++) {
-			labels->labels[n] = name_of_location(labelling, i, k,
-			                                     n_shown, error);
-			if (labels->labels[n++] == NO_NAME)
-				return -1;
-		}
+		if (frame->module != NO_MODULE &&
+		    granularity == GRANULARITY_MODULE)
+			labels->labels[n++] = frame_labels_name_of_module(
+			    labelling->profile, frame->module, error);
+		else if (frame->module != NO_MODULE &&
+		         granularity == GRANULARITY_ADDRESS)
+			labels->labels[n++] = names_add_format(profile->names,
+			    error, "%s+0x%" PRIx64, profile_module_name(
+			    profile, frame->module), frame->address);
+		else
+			for (uint32_t k = 0; k < n_shown; k++)
+				labels->labels[n++] = name_of_location(
+				    labelling, i, k, n_shown, error);
+		if (error->is_set)
+			return -1;
 	}
 	labels->first[profile->n_frames] = n;
 	return 0;
@@ -213,27 +191,21 @@ frame_labels_prepare(struct labelling *labelling, struct error *error)
 	return 0;
 }
 
-static size_t
-count_locations(const struct profile *profile)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < profile->n_frames; i++)
-		n += profile->frames[i].n_locations;
-	return n;
-}
-
 int
 frame_labels_make(struct frame_labels *labels, struct profile *profile,
                   const struct naming_rule *rule, struct error *error)
 {
 	struct labelling labelling = { .profile = profile, .rule = rule };
+	size_t n_locations = 0;
 	int result = -1;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		n_locations += profile->frames[i].n_locations;
 
 	labels->first = memory_array((size_t)profile->n_frames + 1,
 	                             sizeof *labels->first, error);
-	labels->labels = memory_array(count_locations(profile),
-	                              sizeof *labels->labels, error);
+	labels->labels = memory_array(n_locations, sizeof *labels->labels,
+	                              error);
 	if (labels->first != NULL && labels->labels != NULL &&
 	    frame_labels_prepare(&labelling, error) == 0)
 		result = frame_labels_fill(&labelling, labels, error);

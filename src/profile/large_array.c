@@ -287,6 +287,14 @@ large_array_free(void *items)
 }
 
 void
+large_array_free_each(uint64_t **arrays, uint32_t n)
+{
+	for (uint32_t i = 0; arrays != NULL && i < n; i++)
+		large_array_free(arrays[i]);
+	free(arrays);
+}
+
+void
 large_array_drop(uint64_t **arrays, uint32_t n, uint32_t i)
 {
 	large_array_free(arrays[i]);

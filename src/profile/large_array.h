@@ -30,6 +30,12 @@ int large_array_zeroed(void *items, size_t n, size_t size,
 /* Frees such an array, for which free() must not be used; NULL is allowed. */
 void large_array_free(void *items);
 
+/*
+ * Frees n arrays, one for each resource, and with free() the array of them; NULL
+ * is allowed.
+ */
+void large_array_free_each(uint64_t **arrays, uint32_t n);
+
 /* Frees array i of the n, one for each resource, and moves up the others. */
 void large_array_drop(uint64_t **arrays, uint32_t n, uint32_t i);
 

@@ -105,11 +105,21 @@ count_files(const struct addend *addends, uint32_t n, struct resource *sum)
 	}
 }
 
-/*
- * Sorts resources that most files have first, whatever the order of the files.
- */
-static int
-merge_resources_compare_resources(const void *a, const void *b)
+void
+merge_add_losses(struct resource *to, const uint64_t *lost, uint64_t factor)
+{
+	for (int loss = 0; loss < N_LOSSES; loss++) {
+		uint64_t hits = lost[loss];
+
+		if (!loss_kinds[loss].counts_samples &&
+		    __builtin_mul_overflow(hits, factor, &hits))
+			hits = UINT64_MAX;
+		count_add(&to->lost[loss], hits);
+	}
+}
+
+int
+merge_compare_resources(const void *a, const void *b)
 {
 	const struct resource *x = a, *y = b;
 
@@ -134,7 +144,7 @@ merge_resources(struct profile *sum, const struct addend *addends, uint32_t n,
 	for (uint32_t r = 0; r < sum->n_resources; r++)
 		count_files(addends, n, &sum->resources[r]);
 	qsort(sum->resources, sum->n_resources, sizeof *sum->resources,
-	      merge_resources_compare_resources);
+	      merge_compare_resources);
 	return 0;
 }
 

@@ -54,11 +54,8 @@ observed_calls_add(struct length_bin **bins, size_t *n, size_t *capacity,
 		return 0;
 	}
 	bin = *bins + at;
-	if (__builtin_add_overflow(bin->n, more->n, &bin->n))
-		bin->n = UINT64_MAX;
-	if (__builtin_add_overflow(bin->spread_ns, more->spread_ns,
-	                           &bin->spread_ns))
-		bin->spread_ns = UINT64_MAX;
+	count_add(&bin->n, more->n);
+	count_add(&bin->spread_ns, more->spread_ns);
 	return 0;
 }
 

@@ -518,6 +518,22 @@ profile_add_frame(struct profile *profile, uint32_t module, uint64_t address,
 	return profile->n_frames++;
 }
 
+uint32_t
+profile_next_frame(const struct profile *profile, uint32_t function,
+                   uint32_t from)
+{
+	for (; from < profile->n_frames; from++) {
+		const struct frame *frame = &profile->frames[from];
+		const struct location *locations =
+		    &profile->locations[frame->first_location];
+
+		for (uint32_t k = 0; k < frame->n_locations; k++)
+			if (locations[k].function == function)
+				return from;
+	}
+	return from;
+}
+
 int
 profile_compare_frames(const struct frame *a, const struct frame *b)
 {
@@ -675,8 +691,8 @@ profile_add_loss(struct profile *profile, uint32_t resource, enum loss loss,
 
 	if (what == NULL)
 		return -1;
-	if (lost != NULL && __builtin_add_overflow(*lost, hits, lost))
-		*lost = UINT64_MAX;
+	if (lost != NULL)
+		count_add(lost, hits);
 	return add_tally(profile, what, hits, loss, error);
 }
 

@@ -368,6 +368,13 @@ const char *last_component(const char *path);
 const char *profile_module_name(const struct profile *profile,
                                 uint32_t module);
 
+/*
+ * The first frame from that number on with the function, perhaps inlined;
+ * n_frames if there is none.
+ */
+uint32_t profile_next_frame(const struct profile *profile, uint32_t function,
+                            uint32_t from);
+
 /* The order by module and address: less than, equal to or more than 0. */
 int profile_compare_frames(const struct frame *a, const struct frame *b);
 

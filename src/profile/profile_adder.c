@@ -20,17 +20,6 @@ profile_adder_free(struct profile_adder *adder)
 		free_profiles(adder->profiles[level], &adder->n[level]);
 }
 
-/* Sets the name of a sum for messages. */
-static int
-set_title(struct profile *sum, const struct profile *first,
-          struct error *error)
-{
-	sum->name = arena_format(&sum->arena, error,
-	                         "%s and %" PRIu32 " others",
-	                         profile_title(first), sum->n_files - 1);
-	return sum->name != NULL ? 0 : -1;
-}
-
 /* Takes the sum of a full level. */
 static struct profile *
 sum_level(struct profile_adder *adder, int level, struct error *error)
@@ -38,8 +27,11 @@ sum_level(struct profile_adder *adder, int level, struct error *error)
 	struct profile *sum = fleet_sum_profiles(adder->profiles[level],
 	                                         ADDER_WIDTH, error);
 
-	if (sum != NULL &&
-	    set_title(sum, adder->profiles[level][0], error) != 0) {
+	if (sum != NULL)		/* for messages */
+		sum->name = arena_format(&sum->arena, error, "%s and %" PRIu32
+		    " others", profile_title(adder->profiles[level][0]),
+		    sum->n_files - 1);
+	if (sum != NULL && sum->name == NULL) {
 		profile_free(sum);
 		return NULL;
 	}

@@ -39,27 +39,6 @@ struct maps {
 				 * has gticks where intervals differ */
 };
 
-static void
-merge_free(struct merge *merge)
-{
-	profile_free(merge->sum);
-	tree_builder_free(merge->builder);
-	call_graph_sum_free(merge->graph);
-	frame_union_free(merge->frames);
-}
-
-static void
-maps_free(struct maps *maps)
-{
-	free(maps->column);
-	free(maps->module);
-	free(maps->frame);
-	free(maps->thread);
-	free(maps->label_set);
-	free(maps->node);
-	free(maps->factor);
-}
-
 /* ---- processes and threads ---- */
 
 /*
@@ -330,34 +309,6 @@ merge_tallies_and_warnings(struct profile *sum, const struct profile *from,
 	return 0;
 }
 
-/*
- * Adds what was lost, in the sum's unit; of sections, nobody knows of which part
- * it was.
- */
-static void
-merge_losses(struct profile *sum, const struct addend *from,
-             const uint32_t *column_map)
-{
-	for (uint32_t c = 0; from->split == NULL && c < from->n; c++) {
-		const struct resource *resource =
-		    &from->profile->resources[from->columns[c].resource];
-		struct resource *to = &sum->resources[column_map[c]];
-
-		for (int loss = 0; loss < N_LOSSES; loss++) {
-			uint64_t hits = resource->lost[loss];
-
-			if (!loss_kinds[loss].counts_samples &&
-			    to->interval != resource->interval &&
-			    __builtin_mul_overflow(hits, resource->interval,
-			                           &hits))
-				hits = UINT64_MAX;
-			if (__builtin_add_overflow(to->lost[loss], hits,
-			                           &to->lost[loss]))
-				to->lost[loss] = UINT64_MAX;
-		}
-	}
-}
-
 static int
 merge_counts(struct merge *merge, const struct addend *from, uint32_t node,
              const struct maps *maps, struct error *error)
@@ -609,24 +560,6 @@ merge_split(struct merge *merge, const struct addend *from,
 }
 
 static int
-maps_alloc(struct maps *maps, const struct addend *addend, struct error *error)
-{
-	const struct profile *from = addend->profile;
-
-	maps->column = memory_array(addend->n, sizeof(uint32_t), error);
-	maps->factor = memory_array(addend->n, sizeof(uint64_t), error);
-	maps->module = memory_array(from->n_modules, sizeof(uint32_t), error);
-	maps->frame = memory_array(from->n_frames, sizeof(uint32_t), error);
-	maps->thread = memory_array(from->n_threads, sizeof(uint32_t), error);
-	maps->label_set = memory_array(from->n_label_sets, sizeof(uint32_t),
-	                               error);
-	maps->node = memory_array(addend->tree == NULL ? 0 :
-	                          addend->tree->n_nodes, sizeof(uint32_t),
-	                          error);
-	return error->is_set ? -1 : 0;
-}
-
-static int
 merge_graph(struct merge *merge, const struct addend *from,
             const struct maps *maps, struct error *error)
 {
@@ -650,16 +583,19 @@ merge_graph(struct merge *merge, const struct addend *from,
 /* What nodes refer to is entered; adds the counts. */
 static int
 merge_hits(struct merge *merge, const struct addend *addend,
-           const struct maps *maps, struct error *error)
+           struct maps *maps, struct error *error)
 {
 	for (uint32_t c = 0; c < addend->n; c++) {
-		uint64_t interval = addend->profile->resources[
-		    addend->columns[c].resource].interval;
+		const struct resource *from = &addend->profile->resources[
+		    addend->columns[c].resource];
+		struct resource *to = &merge->sum->resources[maps->column[c]];
 
-		maps->factor[c] = interval == merge->sum->resources[
-		    maps->column[c]].interval ? 1 : interval;
+		maps->factor[c] = from->interval == to->interval ? 1 :
+		                  from->interval;
+		/* Of sections, nobody knows in which one it was lost. */
+		if (addend->split == NULL)
+			merge_add_losses(to, from->lost, maps->factor[c]);
 	}
-	merge_losses(merge->sum, addend, maps->column);
 	if (merge->graph != NULL)
 		return merge_graph(merge, addend, maps, error);
 	merge_origin(merge, addend->tree->timeline);
@@ -676,10 +612,23 @@ merge_one(struct merge *merge, const struct addend *addend,
           struct error *error)
 {
 	const struct profile *from = addend->profile;
-	struct maps maps = { 0 };
+	struct maps maps = {
+		.column = memory_array(addend->n, sizeof(uint32_t), error),
+		.factor = memory_array(addend->n, sizeof(uint64_t), error),
+		.module = memory_array(from->n_modules, sizeof(uint32_t),
+		                       error),
+		.frame = memory_array(from->n_frames, sizeof(uint32_t), error),
+		.thread = memory_array(from->n_threads, sizeof(uint32_t),
+		                       error),
+		.label_set = memory_array(from->n_label_sets, sizeof(uint32_t),
+		                          error),
+		.node = memory_array(addend->tree == NULL ? 0 :
+		                     addend->tree->n_nodes, sizeof(uint32_t),
+		                     error),
+	};
 	int result = -1;
 
-	if (maps_alloc(&maps, addend, error) == 0 &&
+	if (!error->is_set &&
 	    merge_map_columns(merge->sum, addend, maps.column, error) == 0 &&
 	    merge_modules_and_frames(merge, from, &maps, error) == 0 &&
 	    merge_processes_and_threads(merge->sum, from, maps.thread,
@@ -690,7 +639,13 @@ merge_one(struct merge *merge, const struct addend *addend,
 	    merge_tallies_and_warnings(merge->sum, from, error) == 0 &&
 	    observed_calls_merge(merge->sum, from, error) == 0)
 		result = merge_hits(merge, addend, &maps, error);
-	maps_free(&maps);
+	free(maps.column);
+	free(maps.factor);
+	free(maps.module);
+	free(maps.frame);
+	free(maps.thread);
+	free(maps.label_set);
+	free(maps.node);
 	return result;
 }
 
@@ -784,7 +739,10 @@ profile_add_up(const struct addend *addends, uint32_t n, struct error *error)
 		sum = merge.sum;
 		merge.sum = NULL;
 	}
-	merge_free(&merge);
+	profile_free(merge.sum);
+	tree_builder_free(merge.builder);
+	call_graph_sum_free(merge.graph);
+	frame_union_free(merge.frames);
 	return sum;
 }
 

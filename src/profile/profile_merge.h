@@ -68,6 +68,16 @@ struct profile *profile_add_up(const struct addend *addends, uint32_t n,
 int merge_resources(struct profile *sum, const struct addend *addends,
                     uint32_t n, struct error *error);
 
+/* Adds what was lost; factor: what a hit of it is in hits of `to`. */
+void merge_add_losses(struct resource *to, const uint64_t *lost,
+                      uint64_t factor);
+
+/*
+ * Compares two struct resource: what most files have comes first, whatever the
+ * order of the files.
+ */
+int merge_compare_resources(const void *a, const void *b);
+
 /*
  * Fills map[addend->n] with the numbers of the columns in the sum.  0, or -1
  * with *error set if two of them are the same.

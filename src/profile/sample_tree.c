@@ -7,27 +7,16 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-static void
-free_rows(struct sample_tree *tree)
-{
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		if (tree->hits != NULL)
-			large_array_free(tree->hits[r]);
-		if (tree->samples != NULL)
-			large_array_free(tree->samples[r]);
-	}
-	free(tree->hits);
-	free(tree->samples);
-	timeline_free(tree->timeline);
-}
-
 void
 sample_tree_free(struct sample_tree *tree)
 {
 	if (tree == NULL)
 		return;
-	if (!tree->borrows_counts)
-		free_rows(tree);
+	if (!tree->borrows_counts) {
+		large_array_free_each(tree->hits, tree->n_resources);
+		large_array_free_each(tree->samples, tree->n_resources);
+		timeline_free(tree->timeline);
+	}
 	large_array_free(tree->parent);
 	large_array_free(tree->end);
 	large_array_free(tree->label);

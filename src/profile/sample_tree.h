@@ -20,6 +20,14 @@
 #include "src/base/error.h"
 #include "src/base/names.h"
 
+/* Adds to a count, which is UINT64_MAX where that passes 64 bits. */
+static inline void
+count_add(uint64_t *count, uint64_t more)
+{
+	if (__builtin_add_overflow(*count, more, count))
+		*count = UINT64_MAX;
+}
+
 /* ---- timeline.c ---- */
 
 /*

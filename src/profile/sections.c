@@ -41,6 +41,15 @@ thread_title(const struct profile *profile, uint32_t thread)
 	return name != NULL && *name != '\0' ? name : UNKNOWN_NAME;
 }
 
+uint64_t
+thread_count(const struct profile *profile, uint32_t thread)
+{
+	const struct thread *one = &profile->threads[thread];
+
+	return one->tid == 0 && one->name != NULL &&
+	    strcmp(one->name, NOT_A_THREAD) == 0 ? 0 : 1 + one->n_earlier;
+}
+
 const char *
 process_title(const struct profile *profile, uint32_t process)
 {
@@ -55,6 +64,22 @@ process_title(const struct profile *profile, uint32_t process)
 	/* The slash of "ksoftirqd/0", a command's name, is none of a path. */
 	return *program == '/' || *program == '.' ? last_component(program) :
 	       program;
+}
+
+const struct label *
+section_label(const struct profile *profile, const struct section *section,
+              const char *key)
+{
+	const struct label_set *set = section->label_set == NO_LABELS ? NULL :
+	    &profile->label_sets[section->label_set];
+
+	for (uint32_t i = 0; set != NULL && i < set->n; i++) {
+		const struct label *label = &profile->labels[set->first + i];
+
+		if (strcmp(names_text(profile->names, label->key), key) == 0)
+			return label;
+	}
+	return NULL;
 }
 
 bool
@@ -339,38 +364,6 @@ section_add_value(const struct profile *profile, uint32_t number,
 	return has_key;
 }
 
-/* Masks the nodes [begin, end). */
-static void
-mask_nodes(uint32_t begin, uint32_t end, bool is_kept, const uint32_t *from,
-           uint32_t *row)
-{
-	size_t size = (size_t)(end - begin) * sizeof *row;
-
-	if (!is_kept)
-		memset(row + begin, 0, size);
-	else if (from != row)
-		memcpy(row + begin, from + begin, size);
-}
-
-void
-sections_mask(const struct profile *profile, const bool *is_selected,
-              bool keeps, const uint32_t *from, uint32_t *row)
-{
-	uint32_t n = profile->n_sections, done = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct section *section = &profile->sections[i];
-
-		mask_nodes(done, section->begin, is_selected[n] == keeps,
-		           from, row);
-		mask_nodes(section->begin, section->end,
-		           is_selected[i] == keeps, from, row);
-		done = section->end;
-	}
-	mask_nodes(done, profile->tree->n_nodes, is_selected[n] == keeps,
-	           from, row);
-}
-
 /* ---- names that can be selected ---- */
 
 /* Adds a text to those that are offered; 0 or -1. */
@@ -424,13 +417,6 @@ list_titles(const struct profile *profile, enum section_kind kind,
 	return 0;
 }
 
-static int
-sections_compare_texts(const void *a, const void *b, void *names)
-{
-	return names_compare(names, *(const uint32_t *)a,
-	                     *(const uint32_t *)b);
-}
-
 /* The names that can be selected; freed by the caller; NULL with *error set. */
 static struct names *
 sections_list_names(const struct profile *profile, enum section_kind kind,
@@ -464,7 +450,7 @@ sections_offer(const struct profile *profile, enum section_kind kind,
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = i;
 	if (n > 1)
-		qsort_r(sorted, n, sizeof *sorted, sections_compare_texts,
+		qsort_r(sorted, n, sizeof *sorted, names_compare_items,
 		        texts);
 	for (uint32_t i = 0; i < n; i++)
 		offer(context, names_text(texts, sorted[i]),

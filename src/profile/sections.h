@@ -47,6 +47,20 @@ uint32_t section_process(const struct profile *profile,
 const char *thread_title(const struct profile *profile, uint32_t thread);
 const char *process_title(const struct profile *profile, uint32_t process);
 
+/* The name, without a number, of what no thread is known to have used. */
+#define NOT_A_THREAD "[no sample]"
+
+/*
+ * How many threads one of the profile stands for: itself and those before it, or
+ * 0 if it is NOT_A_THREAD.
+ */
+uint64_t thread_count(const struct profile *profile, uint32_t thread);
+
+/* The section's first label with that key, or NULL. */
+const struct label *section_label(const struct profile *profile,
+                                  const struct section *section,
+                                  const char *key);
+
 /* Whether any section of a profile with a tree has a thread, process, label. */
 bool sections_know(const struct profile *profile, enum section_kind kind);
 
@@ -117,14 +131,6 @@ uint32_t sections_select(const struct profile *profile,
 int sections_report_none(const struct profile *profile,
                          const struct section_selector *selector,
                          const char *what, struct error *error);
-
-/*
- * The profile's tree with only the sections that are selected, or the others:
- * row[n_nodes] of the new tree from those of `from`, 0 in all other sections.
- * The arrays may be the same.  O(nodes).
- */
-void sections_mask(const struct profile *profile, const bool *is_selected,
-                   bool keeps, const uint32_t *from, uint32_t *row);
 
 /*
  * Offers each name that a selector of that kind can have, in byte order and

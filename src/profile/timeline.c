@@ -34,21 +34,13 @@ struct timeline_making {
 	struct timeline_sum sum;
 };
 
-static void
-timeline_free_counts(uint64_t **counts, uint32_t n)
-{
-	for (uint32_t r = 0; counts != NULL && r < n; r++)
-		large_array_free(counts[r]);
-	free(counts);
-}
-
 void
 timeline_free(struct timeline *timeline)
 {
 	if (timeline == NULL)
 		return;
-	timeline_free_counts(timeline->hits, timeline->n_resources);
-	timeline_free_counts(timeline->samples, timeline->n_resources);
+	large_array_free_each(timeline->hits, timeline->n_resources);
+	large_array_free_each(timeline->samples, timeline->n_resources);
 	for (uint32_t i = 0; i < timeline->n_levels; i++)
 		large_array_free(timeline->levels[i].changes);
 	free(timeline->levels);
@@ -160,21 +152,14 @@ making_end(struct timeline_making *making, const struct error *error)
 }
 
 static void
-timeline_add_up(uint64_t *sum, uint64_t more)
-{
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = UINT64_MAX;
-}
-
-static void
 sum_add(struct timeline_making *making, uint32_t slice, uint32_t resource,
         uint64_t hits, uint64_t samples)
 {
 	const size_t at = (size_t)slice * making->rows->n_resources + resource;
 
 	making->sum.used |= (uint64_t)1 << slice;
-	timeline_add_up(&making->sum.hits[at], hits);
-	timeline_add_up(&making->sum.samples[at], samples);
+	count_add(&making->sum.hits[at], hits);
+	count_add(&making->sum.samples[at], samples);
 }
 
 static int
@@ -319,35 +304,11 @@ choose_width(const struct moment *moments, size_t n, uint64_t from_ns)
 }
 
 static int
-add_moments(struct timeline_making *making, const struct moment *moments,
-            const size_t *place, const uint32_t *order, uint64_t from_ns,
-            struct error *error)
+timeline_add_moments(struct timeline_making *making,
+                     const struct moment *moments, size_t n, uint64_t from_ns,
+                     struct error *error)
 {
 	const uint64_t width = making->timeline->width_ns;
-
-	for (uint32_t row = 0; row < making->rows->n_rows; row++) {
-		/* After the sort, place[row] is the end of the row's items. */
-		size_t i = row > 0 ? place[row - 1] : 0;
-
-		for (; i < place[row]; i++) {
-			const struct moment *one = &moments[order[i]];
-			const uint64_t slice = one->begin_ns > from_ns ?
-			    (one->begin_ns - from_ns) / width : 0;
-
-			sum_add(making, (uint32_t)(slice < TIMELINE_SLICES ?
-			        slice : TIMELINE_SLICES - 1), one->resource,
-			        one->hits, one->samples);
-		}
-		if (sum_finish(making, row, error) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-sort_moments(struct timeline_making *making, const struct moment *moments,
-             size_t n, uint64_t from_ns, struct error *error)
-{
 	const uint32_t n_rows = making->rows->n_rows;
 	size_t *place = NULL;
 	uint32_t *order = NULL;
@@ -363,8 +324,22 @@ sort_moments(struct timeline_making *making, const struct moment *moments,
 		timeline_find_places(place, n_rows);
 		for (size_t i = 0; i < n; i++)
 			order[place[moments[i].row]++] = (uint32_t)i;
-		result = add_moments(making, moments, place, order, from_ns,
-		                     error);
+		result = 0;
+	}
+	for (uint32_t row = 0; result == 0 && row < n_rows; row++) {
+		/* After the sort, place[row] is the end of the row's items. */
+		size_t i = row > 0 ? place[row - 1] : 0;
+
+		for (; i < place[row]; i++) {
+			const struct moment *one = &moments[order[i]];
+			const uint64_t slice = one->begin_ns > from_ns ?
+			    (one->begin_ns - from_ns) / width : 0;
+
+			sum_add(making, (uint32_t)(slice < TIMELINE_SLICES ?
+			        slice : TIMELINE_SLICES - 1), one->resource,
+			        one->hits, one->samples);
+		}
+		result = sum_finish(making, row, error);
 	}
 	large_array_free(place);
 	large_array_free(order);
@@ -381,7 +356,7 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
 	if (making_begin(&making, rows, NULL, error) == 0) {
 		making.timeline->width_ns = choose_width(moments, n, from_ns);
 		making.timeline->origin_ns = origin_ns;
-		sort_moments(&making, moments, n, from_ns, error);
+		timeline_add_moments(&making, moments, n, from_ns, error);
 	}
 	return making_end(&making, error);
 }
@@ -391,10 +366,10 @@ timeline_new(const struct timeline_rows *rows, const struct moment *moments,
 static void
 timeline_add_change(struct level_change *sum, const struct level_change *more)
 {
-	timeline_add_up(&sum->gained, more->gained);
-	timeline_add_up(&sum->lost, more->lost);
-	timeline_add_up(&sum->samples_gained, more->samples_gained);
-	timeline_add_up(&sum->samples_lost, more->samples_lost);
+	count_add(&sum->gained, more->gained);
+	count_add(&sum->lost, more->lost);
+	count_add(&sum->samples_gained, more->samples_gained);
+	count_add(&sum->samples_lost, more->samples_lost);
 }
 
 static void

@@ -48,21 +48,13 @@ tree_builder_new(uint32_t n_resources, struct error *error)
 	return builder;
 }
 
-static void
-tree_builder_free_counts(uint64_t **counts, uint32_t n_resources)
-{
-	for (uint32_t r = 0; counts != NULL && r < n_resources; r++)
-		large_array_free(counts[r]);
-	free(counts);
-}
-
 void
 tree_builder_free(struct tree_builder *builder)
 {
 	if (builder == NULL)
 		return;
-	tree_builder_free_counts(builder->hits, builder->n_resources);
-	tree_builder_free_counts(builder->samples, builder->n_resources);
+	large_array_free_each(builder->hits, builder->n_resources);
+	large_array_free_each(builder->samples, builder->n_resources);
 	free(builder->total_hits);
 	free(builder->total_samples);
 	large_array_free(builder->returns);

@@ -36,39 +36,6 @@ tree_builder_order(struct tree_builder *builder)
 	}
 }
 
-/* Counts the nodes of each subtree. */
-static void
-count_subtrees(const uint32_t *parent, uint32_t n_nodes, uint32_t *size)
-{
-	for (uint32_t n = 0; n < n_nodes; n++)
-		size[n] = 1;
-	for (uint32_t n = n_nodes; n-- > 0;)
-		if (parent[n] != NO_NODE)
-			size[parent[n]] += size[n];
-}
-
-/*
- * Finds each node's place, and turns parents into their places.  room[n]: the
- * number of nodes of n's subtree; afterwards the place after that.
- */
-static void
-tree_order_find_places(uint32_t *parent, uint32_t n_nodes, uint32_t *room,
-                       uint32_t *place)
-{
-	uint32_t next_root = 0;
-
-	for (uint32_t n = 0; n < n_nodes; n++) {
-		uint32_t above = parent[n], size = room[n];
-		uint32_t *next = above != NO_NODE ? &room[above] : &next_root;
-
-		place[n] = *next;
-		*next += size;
-		room[n] = place[n] + 1;		/* its first child's place */
-		if (above != NO_NODE)
-			parent[n] = place[above];
-	}
-}
-
 /*
  * Runs of nodes that change places among themselves.  In nearly sorted input
  * they are few and short, and all other nodes stay where they are.
@@ -135,20 +102,6 @@ permute_counts(uint64_t *counts, const uint32_t *place,
 	}
 }
 
-/* Depth of the deepest node; parent: in depth-first order. */
-static uint32_t
-find_deepest(const uint32_t *parent, uint32_t n_nodes, uint32_t *depth)
-{
-	uint32_t deepest = 0;
-
-	for (uint32_t n = 0; n < n_nodes; n++) {
-		depth[n] = parent[n] != NO_NODE ? depth[parent[n]] + 1 : 1;
-		if (depth[n] > deepest)
-			deepest = depth[n];
-	}
-	return deepest;
-}
-
 /* Half of the arrays to move, for a worker. */
 struct order_half {
 	struct tree_builder *builder;
@@ -210,29 +163,52 @@ tree_order_check_interrupt(struct error *error)
 static int
 order_nodes(struct tree_builder *builder, struct error *error)
 {
-	uint32_t n_nodes = builder->n_nodes, *place = NULL;
+	const uint32_t n_nodes = builder->n_nodes;
+	uint32_t *parent = builder->parent, *room = builder->end;
+	uint32_t *place = NULL, next_root = 0;
 	struct order_runs runs = { 0 };
-	int result = -1;
+	int result;
 
 	large_array_free(builder->open);
 	builder->open = NULL;
 	if (large_array_reserve(&place, n_nodes, sizeof *place, error) != 0)
 		return -1;
-	count_subtrees(builder->parent, n_nodes, builder->end);
-	if (tree_order_check_interrupt(error) == 0) {
-		tree_order_find_places(builder->parent, n_nodes, builder->end,
-		                       place);
-		result = tree_order_check_interrupt(error);
+	/* How many nodes each subtree has. */
+	for (uint32_t n = 0; n < n_nodes; n++)
+		room[n] = 1;
+	for (uint32_t n = n_nodes; n-- > 0;)
+		if (parent[n] != NO_NODE)
+			room[parent[n]] += room[n];
+	result = tree_order_check_interrupt(error);
+	/*
+	 * Each node's place; a node that has its own keeps its next child's in
+	 * room, which is the end of its subtree when all children have theirs.
+	 */
+	for (uint32_t n = 0; result == 0 && n < n_nodes; n++) {
+		uint32_t above = parent[n], size = room[n];
+		uint32_t *next = above != NO_NODE ? &room[above] : &next_root;
+
+		place[n] = *next;
+		*next += size;
+		room[n] = place[n] + 1;
+		if (above != NO_NODE)
+			parent[n] = place[above];
 	}
+	if (result == 0)
+		result = tree_order_check_interrupt(error);
 	if (result == 0)
 		result = find_runs(place, n_nodes, &runs, error);
 	if (result == 0)
 		result = permute_nodes(builder, place, &runs, error);
 	if (result == 0)
 		result = tree_order_check_interrupt(error);
-	if (result == 0)
-		builder->deepest = find_deepest(builder->parent, n_nodes,
-		                                place);
+	for (uint32_t n = 0; result == 0 && n < n_nodes; n++) {
+		uint32_t *depth = place;	/* which is done with */
+
+		depth[n] = parent[n] != NO_NODE ? depth[parent[n]] + 1 : 1;
+		if (depth[n] > builder->deepest)
+			builder->deepest = depth[n];
+	}
 	free(runs.runs);
 	large_array_free(place);
 	return result;

@@ -187,47 +187,6 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 	return 0;
 }
 
-/*
- * Gives a new node the counts of a node that it stands for; *is_last: whether
- * at the last of its labels, so that its children come next.
- */
-static int
-tree_relabel_take_counts(struct relabelling *relabelling, uint32_t node,
-                         const struct relabel_origin *origin, bool *is_last,
-                         struct error *error)
-{
-	const struct sample_tree *tree = relabelling->tree;
-	const uint32_t *first = &relabelling->first[tree->label[origin->node]];
-
-	*is_last = origin->at + 1 == first[1];
-	if (tree->returns != NULL && origin->at == first[0] &&
-	    tree_builder_add_returns(relabelling->builder, node,
-	                             tree->returns[origin->node], error) != 0)
-		return -1;
-	return *is_last ?
-	    tree_relabel_add_counts(relabelling, node, origin->node, error) :
-	    0;
-}
-
-/* Likewise also its children. */
-static int
-tree_relabel_take_origin(struct relabelling *relabelling, uint32_t node,
-                         const struct relabel_origin *origin,
-                         struct error *error)
-{
-	const struct sample_tree *tree = relabelling->tree;
-	bool is_last;
-
-	if (tree_relabel_take_counts(relabelling, node, origin, &is_last,
-	                             error) != 0)
-		return -1;
-	return is_last ?
-	    add_origins(relabelling, node, origin->node + 1,
-	                tree->end[origin->node], error) :
-	    tree_relabel_add_origin(relabelling, node, origin->node,
-	                            origin->at + 1, error);
-}
-
 /* The labels of a node's only child, or NULL: it has another number of them. */
 static const uint32_t *
 only_child(const struct relabelling *relabelling, uint32_t node)
@@ -289,17 +248,33 @@ static int
 take_origins(struct relabelling *relabelling, uint32_t node,
              struct relabel_origin origin, struct error *error)
 {
-	while (tree_relabel_take_origin(relabelling, node, &origin,
-	                                error) == 0) {
-		uint32_t other = origin.next;
+	const struct sample_tree *tree = relabelling->tree;
 
+	for (;;) {
+		const uint32_t from = origin.node, other = origin.next;
+		const uint32_t *first = &relabelling->first[tree->label[from]];
+
+		if (tree->returns != NULL && origin.at == first[0] &&
+		    tree_builder_add_returns(relabelling->builder, node,
+		                             tree->returns[from], error) != 0)
+			return -1;
+		/* After the last of its labels come its children. */
+		if (origin.at + 1 < first[1]) {
+			if (tree_relabel_add_origin(relabelling, node, from,
+			                            origin.at + 1, error) != 0)
+				return -1;
+		} else if (tree_relabel_add_counts(relabelling, node, from,
+		                                   error) != 0 ||
+		           add_origins(relabelling, node, from + 1,
+		                       tree->end[from], error) != 0) {
+			return -1;
+		}
 		if (other == NO_NODE)
 			return 0;
 		origin = relabelling->others[other];
 		relabelling->others[other].next = relabelling->free;
 		relabelling->free = other;
 	}
-	return -1;
 }
 
 /* Puts the first of the siblings on top. */
@@ -344,17 +319,6 @@ enter_next(struct relabelling *relabelling, struct error *error)
 	return progress_step(NULL, 0, 0, error);
 }
 
-static int
-move_timeline(const struct relabelling *relabelling, struct sample_tree *to,
-              struct error *error)
-{
-	const struct timeline_rows rows = sample_tree_rows(to);
-
-	to->timeline = timeline_move(relabelling->tree->timeline, &rows,
-	                             relabelling->to_row, error);
-	return to->timeline != NULL ? 0 : -1;
-}
-
 struct sample_tree *
 sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
                     const uint32_t *labels, struct error *error)
@@ -382,10 +346,15 @@ sample_tree_relabel(const struct sample_tree *tree, const uint32_t *first,
 		result = enter_next(&relabelling, error);
 	if (result == 0)
 		relabelled = tree_builder_finish(relabelling.builder, error);
-	if (relabelled != NULL && tree->timeline != NULL &&
-	    move_timeline(&relabelling, relabelled, error) != 0) {
-		sample_tree_free(relabelled);
-		relabelled = NULL;
+	if (relabelled != NULL && tree->timeline != NULL) {
+		const struct timeline_rows rows = sample_tree_rows(relabelled);
+
+		relabelled->timeline = timeline_move(tree->timeline, &rows,
+		                                     relabelling.to_row, error);
+		if (relabelled->timeline == NULL) {
+			sample_tree_free(relabelled);
+			relabelled = NULL;
+		}
 	}
 	free(relabelling.to_row);
 	tree_builder_free(relabelling.builder);

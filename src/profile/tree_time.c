@@ -58,20 +58,6 @@ tree_time_add(const struct sample_tree *tree, uint32_t resource,
 	}
 }
 
-static void
-tree_time_free_counts(uint64_t **counts, uint32_t n)
-{
-	for (uint32_t r = 0; counts != NULL && r < n; r++)
-		large_array_free(counts[r]);
-	free(counts);
-}
-
-static bool
-is_in(const struct slice_set *set, uint32_t slice)
-{
-	return (set->slices >> slice & 1) != 0;
-}
-
 /*
  * What remains of a row's counts: those of the set's slices, and if the set
  * says so those without time.
@@ -85,7 +71,7 @@ select_row(const struct timeline *timeline, const struct slice_set *set,
 	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
 	     i++) {
 		timed += entries[i];
-		if (is_in(set, timeline->slice[i]))
+		if ((set->slices >> timeline->slice[i] & 1) != 0)
 			kept += entries[i];
 		else
 			entries[i] = 0;
@@ -189,8 +175,8 @@ tree_time_free(struct sample_tree *selection)
 {
 	if (selection == NULL)
 		return;
-	tree_time_free_counts(selection->hits, selection->n_resources);
-	tree_time_free_counts(selection->samples, selection->n_resources);
+	large_array_free_each(selection->hits, selection->n_resources);
+	large_array_free_each(selection->samples, selection->n_resources);
 	timeline_free(selection->timeline);
 	free(selection);
 }

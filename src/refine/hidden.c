@@ -165,7 +165,11 @@ is_interpreters(struct hidden_known *known, const struct frame *frame,
 	    strcmp(names_text(known->profile->names, name), "main") == 0;
 }
 
-unsigned
+/*
+ * As hidden_kinds_of, of location k of the frame: an inlined function may be
+ * hidden where its caller is not.
+ */
+static unsigned
 hidden_kinds_of_location(struct hidden_known *known, uint32_t number,
                          uint32_t k)
 {

@@ -73,13 +73,6 @@ int hidden_join(struct hidden_known *known, const struct sample_tree *tree,
 /* Of which kinds in HIDES_INNER a frame is, by its module or its name. */
 unsigned hidden_kinds_of(struct hidden_known *known, uint32_t number);
 
-/*
- * The same of location k of the frame: an inlined function may be hidden where
- * its caller is not.
- */
-unsigned hidden_kinds_of_location(struct hidden_known *known, uint32_t number,
-                                  uint32_t k);
-
 /* ---- startup.c ---- */
 
 /* Frames that every stack begins with, folded away. */
@@ -516,7 +509,7 @@ int refine_graph_check(const struct step *step, struct error *error);
 /*
  * The graph of a profile of calls after n steps.  A step that matches nothing,
  * or is not possible, is skipped, and skipped[i] set; *why says why if the last
- * step is.  *is_own: whether the caller must free the graph; false: it is the
+ * step is.  Both may be NULL.  *is_own: whether the caller must free the graph; false: it is the
  * profile's.  NULL with *error set.  O(nodes + arcs + places), and O(nodes) for
  * each step.
  */

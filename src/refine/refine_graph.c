@@ -394,9 +394,11 @@ refine_graph(struct profile *profile, struct step *const *steps, size_t n,
 		struct error reason = { 0 };
 		int applied = refine_graph_apply(&graph, steps[i], &reason);
 
-		skipped[i] = applied == 1;
+		if (skipped != NULL) {
+			skipped[i] = applied == 1;
+			*why = reason;
+		}
 		*is_own |= applied == 0;
-		*why = reason;
 		if (applied == -1) {
 			*error = reason;
 			result = -1;

@@ -254,13 +254,6 @@ autofdo_function_of(const struct autofdo *autofdo, uint32_t number)
 	return function;
 }
 
-static void
-autofdo_add(uint64_t *sum, uint64_t n)
-{
-	if (__builtin_add_overflow(*sum, n, sum))
-		*sum = UINT64_MAX;
-}
-
 /* n * part / whole, or as much as there is room for. */
 static uint64_t
 autofdo_share(uint64_t n, uint64_t part, uint64_t whole)
@@ -283,7 +276,7 @@ autofdo_add_call(struct autofdo *autofdo, const struct autofdo_place *caller,
 	number = autofdo_add_line(autofdo, &line, error);
 	if (number == AUTOFDO_NO_PLACE)
 		return -1;
-	autofdo_add(&autofdo->counts[number], weight);
+	count_add(&autofdo->counts[number], weight);
 	return 0;
 }
 
@@ -432,7 +425,7 @@ autofdo_count_frame(struct autofdo *autofdo, uint32_t frame,
 	uint64_t n;
 
 	if (at == SIZE_MAX) {
-		autofdo_add(count, autofdo_share(autofdo->hits[frame],
+		count_add(count, autofdo_share(autofdo->hits[frame],
 		                                 COUNTS_A_HIT, 1));
 		return;
 	}
@@ -527,7 +520,7 @@ autofdo_count_calls(struct autofdo *autofdo, struct error *error)
 		line.callee = AUTOFDO_NO_PLACE;
 		lines[i] = autofdo_add_line(autofdo, &line, error);
 		if (!error->is_set)
-			autofdo_add(&below[lines[i]], autofdo->counts[i]);
+			count_add(&below[lines[i]], autofdo->counts[i]);
 	}
 	for (uint32_t i = 0; !error->is_set && i < n; i++) {
 		uint64_t *count = &autofdo->counts[i];
@@ -536,7 +529,7 @@ autofdo_count_calls(struct autofdo *autofdo, struct error *error)
 			continue;
 		*count = autofdo_share(autofdo->counts[lines[i]], *count,
 		                       below[lines[i]]);
-		autofdo_add(&entries[autofdo_line_of(autofdo, i).callee],
+		count_add(&entries[autofdo_line_of(autofdo, i).callee],
 		            *count);
 	}
 	/* A function may have no hits where it begins, or where it is called. */
@@ -563,7 +556,7 @@ autofdo_count(struct autofdo *autofdo, const char *root, struct error *error)
 		struct autofdo_line line = autofdo_line_of(autofdo, i);
 
 		if (line.callee == AUTOFDO_NO_PLACE)
-			autofdo_add(&autofdo->totals[line.function],
+			count_add(&autofdo->totals[line.function],
 			            autofdo->counts[i]);
 	}
 	/* An inlined function has a greater number than the one around it. */
@@ -571,7 +564,7 @@ autofdo_count(struct autofdo *autofdo, const char *root, struct error *error)
 		uint32_t parent = autofdo_function_of(autofdo, i).parent;
 
 		if (parent != AUTOFDO_NO_PLACE)
-			autofdo_add(&autofdo->totals[parent],
+			count_add(&autofdo->totals[parent],
 			            autofdo->totals[i]);
 	}
 	return 0;

@@ -505,16 +505,6 @@ cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 
 /* ---- threads and nodes ---- */
 
-/* The index in the profile of record `number`, or UINT32_MAX. */
-static uint32_t
-index_of(const struct cpprofdata_runs *runs, uint32_t number)
-{
-	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
-
-	return run != NULL ?
-	    (uint32_t)(run->n_before + (number - run->first)) : UINT32_MAX;
-}
-
 /*
  * The builder's node of a node record of that owner, or of any; NO_NODE: it has
  * none.
@@ -529,16 +519,6 @@ built_node(const struct cpprofdata_recording *input, uint32_t number,
 	return run != NULL && (run->owner == owner ||
 	                       owner == CPPROFDATA_ANY_THREAD) ?
 	       input->built[run->n_before + (number - run->first)] : NO_NODE;
-}
-
-/* The index of a node record that there is. */
-static uint64_t
-node_index(const struct cpprofdata_recording *input, uint32_t number)
-{
-	const struct cpprofdata_run *run = cpprofdata_runs_find(
-	    &input->file.runs[CPPROFDATA_NODES], number);
-
-	return run->n_before + (number - run->first);
 }
 
 static int
@@ -603,8 +583,8 @@ cpprofdata_frame_of(struct cpprofdata_recording *input,
 	if (number == CPPROFDATA_NO_MODULE) {
 		input->n_outside++;
 	} else {
-		module = index_of(&input->file.runs[CPPROFDATA_MODULES],
-		                  number);
+		module = cpprofdata_index_of(
+		    &input->file.runs[CPPROFDATA_MODULES], number);
 		if (module == UINT32_MAX) {
 			input->n_unknown++;
 			return cpprofdata_named_frame(input, text, error);
@@ -664,8 +644,11 @@ cpprofdata_add_node(struct cpprofdata_recording *input,
 		return -1;
 	if (input->frame != NULL)
 		input->frame[run->n_before + k] = frame;
-	call_parts_note(input->calls, run->n_before + k, number ==
-	    CPPROFDATA_NO_NODE ? NO_NODE : node_index(input, number), frame);
+	call_parts_note(input->calls, run->n_before + k,
+	                number == CPPROFDATA_NO_NODE ? NO_NODE :
+	                cpprofdata_index_of(
+	                    &input->file.runs[CPPROFDATA_NODES], number),
+	                frame);
 	if ((input->file.header.flags & CPPROFDATA_COUNTS_RETURNS) != 0 &&
 	    tree_builder_add_returns(input->builder, *built,
 	                             le64toh(node.returns), error) != 0)
@@ -1004,11 +987,11 @@ cpprofdata_add_nodes(struct cpprofdata_recording *input, struct error *error)
 		if (!error->is_set && add_wait(input, owner, error) == 0 &&
 		    profile_add_section(input->reader.profile, begin,
 		                        tree_builder_count(input->builder),
-		                        index_of(threads, owner),
+		                        cpprofdata_index_of(threads, owner),
 		                        error) != UINT32_MAX)
 			call_parts_add_sections(input->calls, owner,
-			    index_of(threads, owner), input->reader.profile,
-			    input->builder, error);
+			    cpprofdata_index_of(threads, owner),
+			    input->reader.profile, input->builder, error);
 	}
 	free(sorted);
 	return error->is_set ? -1 : 0;
@@ -1033,7 +1016,8 @@ add_waits_without_nodes(struct cpprofdata_recording *input, struct error *error)
 	if (has_nodes == NULL)
 		return -1;
 	for (size_t i = 0; i < nodes->n; i++) {
-		uint32_t thread = index_of(threads, nodes->items[i].owner);
+		uint32_t thread = cpprofdata_index_of(threads,
+		                                      nodes->items[i].owner);
 
 		if (thread != UINT32_MAX)
 			has_nodes[thread] = true;
@@ -1212,7 +1196,9 @@ cpprofdata_add_pairs(struct cpprofdata_recording *input, struct error *error)
 		if (!error->is_set)
 			profile_add_section(input->reader.profile, begin,
 			                    tree_builder_count(builder),
-			                    index_of(threads, thread), error);
+			                    cpprofdata_index_of(threads,
+			                                        thread),
+			                    error);
 	}
 	free(found);
 	free(labels);

@@ -49,7 +49,8 @@ struct call_parts {
 	uint32_t n_sections;
 };
 
-uint64_t
+/* The least length in a bin (lib/cpprofdata.h). */
+static uint64_t
 cpprofdata_call_bin_ns(uint32_t bin)
 {
 	const uint32_t each = 1u << CPPROFDATA_CALL_BITS;

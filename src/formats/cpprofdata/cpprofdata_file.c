@@ -421,6 +421,15 @@ cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number)
 	return &runs->items[n - 1];
 }
 
+uint32_t
+cpprofdata_index_of(const struct cpprofdata_runs *runs, uint32_t number)
+{
+	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
+
+	return run != NULL ?
+	    (uint32_t)(run->n_before + (number - run->first)) : UINT32_MAX;
+}
+
 const unsigned char *
 cpprofdata_record_at(const struct cpprofdata_file *file,
                      enum cpprofdata_chunk_type type, uint64_t number)

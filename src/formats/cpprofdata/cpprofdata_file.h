@@ -122,6 +122,10 @@ bool cpprofdata_next(const struct cpprofdata_runs *runs,
 const struct cpprofdata_run *
 cpprofdata_runs_find(const struct cpprofdata_runs *runs, uint64_t number);
 
+/* How many records of that type come before it in the file; or UINT32_MAX. */
+uint32_t cpprofdata_index_of(const struct cpprofdata_runs *runs,
+                             uint32_t number);
+
 /* The bytes of a record in the file; NULL if there is no such record. */
 const unsigned char *cpprofdata_record_at(const struct cpprofdata_file *file,
                                           enum cpprofdata_chunk_type type,

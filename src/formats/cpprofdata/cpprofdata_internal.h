@@ -77,9 +77,6 @@ int call_parts_add_time(struct call_parts *calls, const struct call_time *time,
 int cpprofdata_add_calls(const struct cpprofdata_file *file,
                          struct profile *profile, struct error *error);
 
-/* The least length in a bin (lib/cpprofdata.h). */
-uint64_t cpprofdata_call_bin_ns(uint32_t bin);
-
 /* ---- cpprofdata_functions.c ---- */
 
 /* The functions that an interpreter ran. */

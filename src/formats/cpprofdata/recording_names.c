@@ -228,7 +228,6 @@ collect_nodes(struct collecting *collecting,
 
 	while (cpprofdata_next(&file->runs[CPPROFDATA_NODES], file->bytes,
 	                       &record)) {
-		const struct cpprofdata_run *run;
 		struct cpprofdata_node node;
 		uint32_t module;
 
@@ -245,13 +244,11 @@ collect_nodes(struct collecting *collecting,
 			    le64toh(node.offset);
 			continue;
 		}
-		run = cpprofdata_runs_find(&file->runs[CPPROFDATA_MODULES],
-		                           module);
-		if (run == NULL)
-			continue;
-		module = collecting->numbers[run->n_before +
-		                             (module - run->first)];
-		if (address_frames_add(collecting->frames, module,
+		module = cpprofdata_index_of(&file->runs[CPPROFDATA_MODULES],
+		                             module);
+		if (module != UINT32_MAX &&
+		    address_frames_add(collecting->frames,
+		                       collecting->numbers[module],
 		                       le64toh(node.offset), error) ==
 		    UINT32_MAX)
 			return -1;

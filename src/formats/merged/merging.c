@@ -134,7 +134,7 @@ merging_note_key(struct merging *merging, const struct profile *profile,
 
 	if (fleet != NULL)
 		n = fleet->key == NULL ? fleet->n_members : 0;
-	merging->n_without_key = fleet_sum(merging->n_without_key, n);
+	count_add(&merging->n_without_key, n);
 	if (merging->keys == NULL || merging->sum->fleet->by.n > 0)
 		return 0;
 	for (uint32_t i = 0; i < profile->n_labels; i++) {

@@ -427,11 +427,10 @@ read_directory(const struct perf_data_input *main, struct profile *profile,
                struct error *error)
 {
 	const char *path = source_name(main->source);
-	const char *base = strrchr(path, '/');
+	const char *base = last_component(path);
 	uint32_t n = 0, n_parts;
 	int result = 0;
 
-	base = base != NULL ? base + 1 : path;
 	while (result == 0 && strcmp(base, "data") == 0) {
 		char *name;
 

@@ -464,15 +464,6 @@ perf_machine_take_text(struct bytes *in)
 	return bytes_failed(in) ? "" : text;
 }
 
-/* A record of a mapping. */
-struct machine_mapping {
-	struct perf_map map;
-	uint32_t pid;
-	const unsigned char *id;
-	size_t id_size;
-	const char *path;
-};
-
 static int
 apply_map(struct perf_machine *machine, const struct perf_record *record,
           struct error *error)
@@ -481,67 +472,62 @@ apply_map(struct perf_machine *machine, const struct perf_record *record,
 	/* Guests have processes of their own, by the number of the machine. */
 	bool is_guest = mode == PERF_MODE_GUEST_KERNEL ||
 	                mode == PERF_MODE_GUEST_USER;
-	struct machine_mapping mapping = { .map.module = NO_MODULE,
-		.map.name = NO_NAME, .id = (const unsigned char *)"" };
-	struct perf_space *space;
+	struct perf_map map = { .module = NO_MODULE, .name = NO_NAME };
+	const unsigned char *id = (const unsigned char *)"";
 	struct bytes in = bytes_of(record->bytes, record->size);
-	struct perf_map *map = &mapping.map;
+	struct perf_space *space;
+	const char *path;
+	size_t id_size = 0;
+	uint32_t pid;
 
 	bytes_take(&in, PERF_HEADER_SIZE);
-	mapping.pid = (uint32_t)bytes_number(&in, 4);
+	pid = (uint32_t)bytes_number(&in, 4);
 	bytes_take(&in, 4);
-	map->start = bytes_number(&in, 8);
-	map->end = map->start + bytes_number(&in, 8);
-	map->offset = bytes_number(&in, 8);
+	map.start = bytes_number(&in, 8);
+	map.end = map.start + bytes_number(&in, 8);
+	map.offset = bytes_number(&in, 8);
 	if (record->type == PERF_MMAP2 &&
 	    (record->misc & PERF_MISC_MMAP_BUILD_ID) != 0) {
-		mapping.id_size = bytes_number(&in, 4) & 0xff;
-		mapping.id = bytes_take(&in, BUILD_ID_SIZE);
+		id_size = bytes_number(&in, 4) & 0xff;
+		id = bytes_take(&in, BUILD_ID_SIZE);
 		bytes_take(&in, 8);
 	} else if (record->type == PERF_MMAP2) {
 		bytes_take(&in, 32);
 	}
-	mapping.path = perf_machine_take_text(&in);
-	if (bytes_failed(&in) || mapping.id_size > BUILD_ID_SIZE)
+	path = perf_machine_take_text(&in);
+	if (bytes_failed(&in) || id_size > BUILD_ID_SIZE)
 		return error_set(error, "expected a mapping");
-	if (mapping.pid == UINT32_MAX && !is_guest) {
-		char path[PATH_SIZE];
+	if (pid == UINT32_MAX && !is_guest) {
+		char place[PATH_SIZE];
 
 		/*
 		 * The kernel, whose offset is where its text begins, or one of
 		 * its modules.
 		 */
-		if (strncmp(mapping.path, "[kernel.kallsyms]", 17) == 0) {
-			machine->kernel_base = mapping.map.offset;
+		if (strncmp(path, "[kernel.kallsyms]", 17) == 0) {
+			machine->kernel_base = map.offset;
 			machine->kernel.version = ++machine->version;
 		}
-		if (!perf_is_kernel_module(mapping.path, path, sizeof path) ||
-		    mapping.map.end <= mapping.map.start)
+		if (!perf_is_kernel_module(path, place, sizeof place) ||
+		    map.end <= map.start)
 			return 0;
-		mapping.map.offset = 0;
-		mapping.map.module = perf_machine_find_module(machine, path,
-		                                              mapping.id,
-		                                              mapping.id_size,
-		                                              error);
-		return mapping.map.module != NO_MODULE ?
-		    insert_map(machine, &machine->kernel, &mapping.map, error) :
-		    -1;
+		map.offset = 0;
+		map.module = perf_machine_find_module(machine, place, id,
+		                                      id_size, error);
+		return map.module != NO_MODULE ?
+		    insert_map(machine, &machine->kernel, &map, error) : -1;
 	}
 	if ((record->misc & PERF_MISC_MMAP_DATA) != 0 ||
-	    mapping.map.end <= mapping.map.start || is_guest)
+	    map.end <= map.start || is_guest)
 		return 0;		/* not code of a process here */
-	if (!is_no_file(mapping.path)) {
-		mapping.map.module = perf_machine_find_module(machine,
-		                                              mapping.path,
-		                                              mapping.id,
-		                                              mapping.id_size,
-		                                              error);
-		if (mapping.map.module == NO_MODULE)
+	if (!is_no_file(path)) {
+		map.module = perf_machine_find_module(machine, path, id,
+		                                      id_size, error);
+		if (map.module == NO_MODULE)
 			return -1;
 	}
-	space = unshare_space(machine, mapping.pid, error);
-	return space != NULL ?
-	    insert_map(machine, space, &mapping.map, error) : -1;
+	space = unshare_space(machine, pid, error);
+	return space != NULL ? insert_map(machine, space, &map, error) : -1;
 }
 
 /*

@@ -177,8 +177,7 @@ perf_session_count_lost(struct perf_session *session,
 	if (record->type == PERF_LOST_SAMPLES &&
 	    (record->misc & PERF_MISC_LOST_SAMPLES_BPF) != 0)
 		return 0;
-	if (__builtin_add_overflow(*sum, lost, sum))
-		*sum = UINT64_MAX;
+	count_add(sum, lost);
 	return 0;
 }
 

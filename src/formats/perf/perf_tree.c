@@ -111,15 +111,6 @@ perf_tree_enter_event(struct perf_tree *tree, uint32_t event,
 	return 0;
 }
 
-static void
-perf_tree_add_hits(struct perf_tree *tree, uint32_t resource, uint64_t hits)
-{
-	uint64_t *sum = &tree->reader->hits[resource];
-
-	if (__builtin_add_overflow(*sum, hits, sum))
-		*sum = UINT64_MAX;
-}
-
 /*
  * What a sample stands for.  Mostly that is its event's period.  Where an event
  * is sampled for its whole group (`{a,b}:S`), the sample has the counts of all
@@ -211,7 +202,7 @@ note_values(struct perf_tree *tree, const struct perf_sample *sample,
 			tree->n_left_out++;
 			continue;
 		}
-		perf_tree_add_hits(tree, *resource, values[i].hits);
+		count_add(&tree->reader->hits[*resource], values[i].hits);
 		found = 1;
 	}
 	return found;
@@ -262,8 +253,8 @@ push_waiting(struct perf_tree *tree, struct perf_waiting *sample,
 	else if (process->n > 0 && sample->is_ip_only)
 		own.n = 0;
 	for (size_t i = 0; i < sample->n_amounts; i++)
-		perf_tree_add_hits(tree, sample->amounts[i].resource,
-		                   sample->amounts[i].hits);
+		count_add(&tree->reader->hits[sample->amounts[i].resource],
+		          sample->amounts[i].hits);
 	result = push_stack(tree, &own, process != NULL ? process : &none,
 	                    sample->thread, sample->time, sample->offset,
 	                    error);

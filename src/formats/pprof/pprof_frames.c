@@ -63,68 +63,43 @@ parse_hex(const char *text, size_t length, unsigned char *bytes, size_t max)
 	return 2 * n == length ? n : 0;
 }
 
-static uint32_t
-pprof_frames_add_module(struct profile *profile, const char *path,
-                        size_t path_length, const char *id_text,
-                        size_t id_length, struct error *error)
-{
-	unsigned char id[sizeof profile->modules->build_id];
-	size_t size = parse_hex(id_text, id_length, id, sizeof id);
-	char *copy = memory_text(path, path_length, error);
-	uint32_t module;
-
-	if (copy == NULL)
-		return NO_MODULE;
-	module = profile_add_module(profile, copy, id, (uint32_t)size, error);
-	free(copy);
-	return module;
-}
-
-/* Enters one module for all mappings of a file; seen: modules so far. */
-static int
-pprof_frames_add_mapping(struct maker *maker,
-                         const struct pprof_mapping *mapping,
-                         struct pprof_mapped *mapped, struct names *seen,
-                         struct error *error)
-{
-	size_t path_length, id_length;
-	const char *path = pprof_tables_string(maker->tables, mapping->path,
-	                                       &path_length);
-	const char *id = pprof_tables_string(maker->tables, mapping->build_id,
-	                                     &id_length);
-	uint32_t n_seen = names_count(seen);
-
-	mapped->module = NO_MODULE;
-	if (path_length == 0)
-		return 0;
-	mapped->module = names_add_pair(seen, path, path_length, id, id_length,
-	                                error);
-	if (mapped->module == NO_NAME)
-		return -1;
-	return mapped->module < n_seen ||
-		pprof_frames_add_module(maker->profile, path, path_length, id,
-	                                id_length, error) != NO_MODULE ?
-	    0 :
-	    -1;
-}
-
+/* Enters one module for all mappings of a file. */
 static int
 pprof_frames_add_modules(struct maker *maker, struct error *error)
 {
+	const struct pprof_tables *tables = maker->tables;
+	struct profile *profile = maker->profile;
 	struct names *seen = names_new(error);
-	size_t i = 0, n = maker->tables->n_mappings;
 
-	maker->mapped = memory_array(n, sizeof *maker->mapped, error);
-	if (seen == NULL || maker->mapped == NULL) {
-		names_free(seen);
-		return -1;
+	maker->mapped = memory_array(tables->n_mappings, sizeof *maker->mapped,
+	                             error);
+	for (size_t i = 0; !error->is_set && i < tables->n_mappings; i++) {
+		const struct pprof_mapping *mapping = &tables->mappings[i];
+		unsigned char id[sizeof profile->modules->build_id];
+		size_t length, id_length;
+		const char *path = pprof_tables_string(tables, mapping->path,
+		                                       &length);
+		const char *id_text = pprof_tables_string(tables,
+		    mapping->build_id, &id_length);
+		const uint32_t n_seen = names_count(seen);
+		uint32_t *module = &maker->mapped[i].module;
+		char *copy;
+
+		*module = NO_MODULE;
+		if (length > 0)
+			*module = names_add_pair(seen, path, length, id_text,
+			                         id_length, error);
+		if (*module == NO_MODULE || *module < n_seen)
+			continue;
+		copy = memory_text(path, length, error);
+		if (copy != NULL)
+			profile_add_module(profile, copy, id, (uint32_t)
+			    parse_hex(id_text, id_length, id, sizeof id),
+			    error);
+		free(copy);
 	}
-	while (i < n &&
-	       pprof_frames_add_mapping(maker, &maker->tables->mappings[i],
-	                                &maker->mapped[i], seen, error) == 0)
-		i++;
 	names_free(seen);
-	return i == n ? 0 : -1;
+	return error->is_set ? -1 : 0;
 }
 
 /* ---- names ---- */

@@ -12,9 +12,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,6 +21,7 @@
 #include "lib/cpprof-shared.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/task.h"
 #include "src/base/worker.h"
 
 enum { COMPANION_DEPTH_MAX = 1000 };	/* of a process below this one */
@@ -73,22 +72,11 @@ companion_is_below(pid_t pid)
 
 	for (int depth = 0; depth < COMPANION_DEPTH_MAX && pid > 1 &&
 	     pid != own; depth++) {
-		char path[64], line[1024] = "";
-		const char *end;
-		FILE *file;
-		long parent;
+		struct task task;
 
-		snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
-		file = fopen(path, "re");
-		if (file == NULL)
+		if (!task_read(pid, &task))
 			return false;
-		if (fread(line, 1, sizeof line - 1, file) == 0)
-			line[0] = '\0';
-		fclose(file);
-		end = strrchr(line, ')');
-		if (end == NULL || sscanf(end + 1, " %*c %ld", &parent) != 1)
-			return false;
-		pid = (pid_t)parent;
+		pid = task.parent;
 	}
 	return pid == own;
 }

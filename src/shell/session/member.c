@@ -144,7 +144,7 @@ add_most(const struct member_search *search, uint32_t node)
 		if (__builtin_mul_overflow(resource->most_hits[node],
 		                           fleet->factor[r], &hits))
 			hits = UINT64_MAX;
-		*known = fleet_sum(*known, hits);
+		count_add(known, hits);
 		n++;
 	}
 	return n;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* task.c -- reads the state of a thread from /proc. */
+#include "src/base/task.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool
+task_read(pid_t tid, struct task *task)
+{
+	char path[64], line[1024];
+	const char *end;
+	FILE *file;
+	size_t n;
+
+	/* In /proc/TID/stat, the kernel would add up all threads. */
+	snprintf(path, sizeof path, "/proc/%ld/task/%ld/stat", (long)tid,
+	         (long)tid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	n = fread(line, 1, sizeof line - 1, file);
+	fclose(file);
+	line[n] = '\0';
+	/* The name before it may have spaces and parentheses. */
+	end = strrchr(line, ')');
+	return end != NULL && sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u "
+	    "%*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %" SCNu64,
+	    &task->state, &task->parent, &task->n_threads, &task->start) == 4;
+}
