@@ -8,7 +8,7 @@
 static int
 read_view(struct reading *reading, struct value *value)
 {
-	value->text = reading->words->words[reading->at++].text;
+	value->text = reading_next_word(reading)->text;
 	return 0;
 }
 

@@ -104,15 +104,12 @@ module_of(const struct profile *profile, uint32_t function)
 		    graph->nodes[i].object != NO_NAME)
 			return last_component(names_text(profile->names,
 			                      graph->nodes[i].object));
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-
-		for (uint32_t k = 0; k < frame->n_locations; k++)
-			if (frame->module != NO_MODULE && profile->locations[
-			    frame->first_location + k].function == function)
-				return profile_module_name(profile,
-				                           frame->module);
-	}
+	for (uint32_t i = profile_next_frame(profile, function, 0);
+	     i < profile->n_frames;
+	     i = profile_next_frame(profile, function, i + 1))
+		if (profile->frames[i].module != NO_MODULE)
+			return profile_module_name(profile,
+			                           profile->frames[i].module);
 	return NULL;
 }
 

@@ -27,7 +27,7 @@ labels_read_key(struct reading *reading, struct value *value)
 	const struct profile *profile = reading->session->subject->profile;
 	struct section_selector selector = { .kind = SECTION_LABEL };
 
-	value->text = reading->words->words[reading->at++].text;
+	value->text = reading_next_word(reading)->text;
 	if (profile == NULL)
 		return session_need_profile(reading->session, reading->error);
 	selector.key = value->text;

@@ -200,21 +200,23 @@ log_commit_text(struct logging *logging, const struct kept_commit *commit,
 static void
 log_add_columns(struct table *table)
 {
-	table_add_column(table, "commit", "commit", CELL_TEXT);
-	table_add_column(table, "id", "id", CELL_TEXT)->is_data_only = true;
-	table_add_column(table, "kept", "kept", CELL_COUNT)->is_data_only =
-	    true;
-	table_add_column(table, "runs", "runs", CELL_COUNT);
-	table_add_column(table, "value", "value", CELL_AMOUNT);
-	table_add_column(table, "error", "+-", CELL_AMOUNT);
-	table_add_column(table, "fraction", "share", CELL_FRACTION);
-	table_add_column(table, "change", "change %", CELL_PERCENT)->has_sign =
-	    true;
-	table_add_column(table, "change_error", "+-", CELL_PERCENT);
-	table_add_column(table, "verdict", "verdict", CELL_TEXT);
-	table_add_column(table, "subject", "subject", CELL_TEXT);
-	table->columns[table->n_columns - 1].is_elastic = true;
-	table->columns[table->n_columns - 1].cuts_end = true;
+	static const struct column columns[] = {
+		{ "commit", "commit", .kind = CELL_TEXT },
+		{ "id", "id", .kind = CELL_TEXT, .is_data_only = true },
+		{ "kept", "kept", .kind = CELL_COUNT, .is_data_only = true },
+		{ "runs", "runs", .kind = CELL_COUNT },
+		{ "value", "value", .kind = CELL_AMOUNT },
+		{ "error", "+-", .kind = CELL_AMOUNT },
+		{ "fraction", "share", .kind = CELL_FRACTION },
+		{ "change", "change %", .kind = CELL_PERCENT,
+		  .has_sign = true },
+		{ "change_error", "+-", .kind = CELL_PERCENT },
+		{ "verdict", "verdict", .kind = CELL_TEXT },
+		{ "subject", "subject", .kind = CELL_TEXT, .is_elastic = true,
+		  .cuts_end = true },
+	};
+
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 }
 
 /* The change that begins at a point, or NULL. */

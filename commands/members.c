@@ -34,9 +34,10 @@ members_run(struct session *session, const struct arguments *arguments,
 	if (step == NULL)
 		return -1;
 	request = session_request(session);
-	whole = session_section_totals(session, subject->resource, error);
+	whole = session_section_totals(session, subject->resource, NULL, error);
 	if (whole != NULL)
-		part = session_step_totals(session, step, error);
+		part = session_section_totals(session, subject->resource, step,
+		                              error);
 	if (part != NULL) {
 		wanted = (struct members_request){
 			.key = subject->profile->fleet->key,

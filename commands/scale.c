@@ -15,7 +15,7 @@ static const char *const scale_choices[] = {
 static int
 scale_read_amount(struct reading *reading, struct value *value)
 {
-	value->text = reading->words->words[reading->at++].text;
+	value->text = reading_next_word(reading)->text;
 	return 0;
 }
 

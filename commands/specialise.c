@@ -24,7 +24,7 @@ specialise_read_times(struct reading *reading, struct value *value)
 
 	if (++reading->at == reading->words->n)
 		return error_set(reading->error, "--times needs a number");
-	text = reading->words->words[reading->at++].text;
+	text = reading_next_word(reading)->text;
 	value->fraction = strtod(text, &end);
 	if (strspn(text, "0123456789.") < strlen(text) || end == text ||
 	    *end != '\0' || !(value->fraction > 1) ||

@@ -14,12 +14,6 @@
 /* How much of a word an error shows. */
 enum { SHOWN = 60, MOST_DIGITS = 15 };
 
-static const struct word *
-argument_kinds_next_word(struct reading *reading)
-{
-	return &reading->words->words[reading->at++];
-}
-
 static bool
 is_last(const struct reading *reading)
 {
@@ -65,7 +59,7 @@ read_function_word(struct reading *reading)
 	struct word word;
 
 	if (!read_rest_as_function(reading, &word))
-		word = *argument_kinds_next_word(reading);
+		word = *reading_next_word(reading);
 	return word;
 }
 
@@ -119,26 +113,6 @@ is_gap(const struct reading *reading, const struct pattern_word *word)
 }
 
 static int
-add_path_name(struct reading *reading, const struct pattern_word *name,
-              uint32_t *path, size_t *n)
-{
-	const struct word word = { .text = name->text,
-		.length = name->length, .is_quoted = name->is_exact };
-	uint32_t found;
-
-	if (is_gap(reading, name))
-		return error_set(reading->error, "%s stands for names that "
-		                 "are left out, and this command needs all; "
-		                 "narrow takes paths with ... between",
-		                 name->text);
-	found = resolve_function(reading->session, &word, reading->error);
-	if (found == NO_NAME)
-		return -1;
-	path[(*n)++] = found;
-	return 0;
-}
-
-static int
 read_path(struct reading *reading, struct value *value)
 {
 	size_t n;
@@ -151,11 +125,23 @@ read_path(struct reading *reading, struct value *value)
 	                   reading->error);
 	if (path == NULL)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		if (add_path_name(reading, &words[i], path,
-		                  &value->n_names) != 0)
+	for (size_t i = 0; i < n; i++) {
+		const struct word word = { .text = words[i].text,
+			.length = words[i].length,
+			.is_quoted = words[i].is_exact };
+
+		if (is_gap(reading, &words[i]))
+			return error_set(reading->error, "%s stands for names "
+			                 "that are left out, and this command "
+			                 "needs all; narrow takes paths with "
+			                 "... between", words[i].text);
+		path[i] = resolve_function(reading->session, &word,
+		                           reading->error);
+		if (path[i] == NO_NAME)
 			return -1;
+	}
 	value->names = path;
+	value->n_names = n;
 	return 0;
 }
 
@@ -477,7 +463,7 @@ read_fraction(struct reading *reading, struct value *value)
 	const char *end;
 	double number;
 
-	value->text = argument_kinds_next_word(reading)->text;
+	value->text = reading_next_word(reading)->text;
 	if (!parse_number(value->text, &number, &end) ||
 	    (end[0] != '\0' && strcmp(end, "%") != 0))
 		return error_set(reading->error, "%.*s: expected a fraction, "
@@ -525,22 +511,27 @@ is_too_large(const char *text)
 	return is_whole_number(text) && strspn(text, "0") < strlen(text);
 }
 
+/* Reads a positive number, or the word for no limit. */
+static int
+read_limit(struct reading *reading, struct value *value, const char *no_limit,
+           const char *hint)
+{
+	value->text = reading_next_word(reading)->text;
+	value->count = SIZE_MAX;
+	if (strcmp(value->text, no_limit) == 0 ||
+	    (parse_count(value->text, &value->count) == 0 && value->count > 0))
+		return 0;
+	if (is_too_large(value->text))
+		return error_set(reading->error, "%.*s is too large%s", SHOWN,
+		                 value->text, hint);
+	return error_set(reading->error, "%.*s: expected a positive number or "
+	                 "%s", SHOWN, value->text, no_limit);
+}
+
 static int
 argument_kinds_read_count(struct reading *reading, struct value *value)
 {
-	value->text = argument_kinds_next_word(reading)->text;
-	if (strcmp(value->text, "off") == 0) {
-		value->count = SIZE_MAX;
-		return 0;
-	}
-	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
-		return 0;
-	if (is_too_large(value->text))
-		return error_set(reading->error, "%.*s is too large; write "
-		                 "off for no limit", SHOWN,
-		                 value->text);
-	return error_set(reading->error, "%.*s: expected a positive number "
-	                 "or off", SHOWN, value->text);
+	return read_limit(reading, value, "off", "; write off for no limit");
 }
 
 static void
@@ -568,17 +559,7 @@ argument_kinds_is_rows(const struct word *word)
 static int
 argument_kinds_read_rows(struct reading *reading, struct value *value)
 {
-	value->text = argument_kinds_next_word(reading)->text;
-	value->count = SIZE_MAX;
-	if (strcmp(value->text, "all") == 0)
-		return 0;
-	if (parse_count(value->text, &value->count) == 0 && value->count > 0)
-		return 0;
-	if (is_too_large(value->text))
-		return error_set(reading->error, "%.*s is too large", SHOWN,
-		                 value->text);
-	return error_set(reading->error, "%.*s: expected a positive number or "
-	                 "all", SHOWN, value->text);
+	return read_limit(reading, value, "all", "");
 }
 
 static void
@@ -599,7 +580,7 @@ const struct argument_kind arg_rows = {
 static int
 read_digits(struct reading *reading, struct value *value)
 {
-	value->text = argument_kinds_next_word(reading)->text;
+	value->text = reading_next_word(reading)->text;
 	if (parse_count(value->text, &value->count) == 0 &&
 	    value->count <= MOST_DIGITS)
 		return 0;
@@ -614,7 +595,7 @@ static int
 read_choice(struct reading *reading, struct value *value)
 {
 	const char *const *choices = reading->command->choices;
-	const struct word *word = argument_kinds_next_word(reading);
+	const struct word *word = reading_next_word(reading);
 	size_t n = 0;
 	bool is_ambiguous;
 	struct text_buffer known;
@@ -723,7 +704,7 @@ argument_kinds_read_resource(struct reading *reading, struct value *value)
 		value->text = rest_of_line(reading, &length);
 		reading->at = reading->words->n;
 	} else {
-		value->text = argument_kinds_next_word(reading)->text;
+		value->text = reading_next_word(reading)->text;
 	}
 	if (value->text == NULL)
 		return -1;
@@ -778,7 +759,7 @@ argument_kinds_read_list(struct reading *reading, struct value *value, size_t n,
 	if (list == NULL)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		const struct word *word = argument_kinds_next_word(reading);
+		const struct word *word = reading_next_word(reading);
 
 		list[i] = are_files ? expand_home(reading, word) : word->text;
 		if (list[i] == NULL)
@@ -834,7 +815,7 @@ const struct argument_kind arg_file_or_off = {
 static int
 read_command(struct reading *reading, struct value *value)
 {
-	const struct word *word = argument_kinds_next_word(reading);
+	const struct word *word = reading_next_word(reading);
 
 	value->text = word->text;
 	value->command = command_lookup(word->text, word->length,
@@ -954,7 +935,7 @@ const struct argument_kind arg_options_and_files = {
 static int
 read_word(struct reading *reading, struct value *value)
 {
-	value->text = argument_kinds_next_word(reading)->text;
+	value->text = reading_next_word(reading)->text;
 	return 0;
 }
 

@@ -223,7 +223,7 @@ add_result(struct text_buffer *text, const struct asserting *asserting,
 		                finding->why);
 }
 
-/* "functions malloc below 5%" */
+/* "functions malloc below 5%"; n 0: with the words as typed. */
 static void
 asserting_add_claim(struct text_buffer *text, const struct assertion *assertion,
                     const struct names *names, const uint32_t *path, size_t n)
@@ -238,20 +238,7 @@ asserting_add_claim(struct text_buffer *text, const struct assertion *assertion,
 		text_add_word(text, names_text(names, path[i]),
 		              names_length(names, path[i]));
 	}
-	text_add_format(text, "%s %s %s", is_path ? ")" : "",
-	                assertion->is_above ? "above" : "below",
-	                assertion->bound_text);
-}
-
-/* The same with the words as typed, for what does not occur. */
-static void
-add_typed_claim(struct text_buffer *text, const struct assertion *assertion)
-{
-	bool is_path = assertion->view == ASSERT_PATH;
-
-	text_add_format(text, "%s%s %s", assertion->is_change ? "change " : "",
-	                assertion_views[assertion->view], is_path ? "(" : "");
-	for (size_t i = 0; i < assertion->n_words; i++) {
+	for (size_t i = 0; n == 0 && i < assertion->n_words; i++) {
 		const struct pattern_word *word = &assertion->words[i];
 
 		if (i > 0)
@@ -264,20 +251,6 @@ add_typed_claim(struct text_buffer *text, const struct assertion *assertion)
 	text_add_format(text, "%s %s %s", is_path ? ")" : "",
 	                assertion->is_above ? "above" : "below",
 	                assertion->bound_text);
-}
-
-/* A text that lives as long as the table; frees the buffer. */
-static const char *
-asserting_keep(struct table *table, struct text_buffer *text,
-               struct error *error)
-{
-	const char *kept = text->failed ? NULL :
-	    table_text(table, error, "%s", text_string(text));
-
-	if (text->failed)
-		error_out_of_memory(error);
-	text_free(text);
-	return kept;
 }
 
 static struct cell
@@ -299,13 +272,10 @@ add_finding(struct asserting *asserting, const struct assertion *assertion,
 	const char *claim_text, *result_text;
 	struct cell path_of = { .kind = CELL_EMPTY };
 
-	if (n > 0)
-		asserting_add_claim(&claim, assertion, names, path, n);
-	else
-		add_typed_claim(&claim, assertion);
+	asserting_add_claim(&claim, assertion, names, path, n);
 	add_result(&result, asserting, assertion, finding);
-	claim_text = asserting_keep(table, &claim, error);
-	result_text = asserting_keep(table, &result, error);
+	claim_text = text_move(&claim, &table->arena, error);
+	result_text = text_move(&result, &table->arena, error);
 	if (n > 0)
 		path_of = table_path(table, names, path, n, error);
 	if (error->is_set)
@@ -334,6 +304,20 @@ int
 asserting_begin(struct asserting *asserting, struct session *session,
                 struct table *table, struct error *error)
 {
+	static const struct column columns[] = {
+		{ "verdict", "verdict", .kind = CELL_TEXT },
+		{ "assertion", "assertion", .kind = CELL_TEXT },
+		{ "path", "path", .kind = CELL_PATH, .is_data_only = true },
+		{ "value", "value", .kind = CELL_FRACTION,
+		  .is_data_only = true },
+		{ "low", "low", .kind = CELL_FRACTION, .is_data_only = true },
+		{ "high", "high", .kind = CELL_FRACTION, .is_data_only = true },
+		{ "bound", "bound", .kind = CELL_FRACTION,
+		  .is_data_only = true },
+		{ "unit", "unit", .kind = CELL_TEXT, .is_data_only = true },
+		{ "why", "why", .kind = CELL_TEXT, .is_data_only = true },
+		{ "result", "result", .kind = CELL_TEXT, .is_text_only = true },
+	};
 	struct run_list list;
 	int status;
 
@@ -357,23 +341,7 @@ asserting_begin(struct asserting *asserting, struct session *session,
 	}
 	table->schema = "cpprof.assert/1";
 	table->is_plain = true;
-	table_add_column(table, "verdict", "verdict", CELL_TEXT);
-	table_add_column(table, "assertion", "assertion", CELL_TEXT);
-	table_add_column(table, "path", "path", CELL_PATH)->is_data_only =
-	    true;
-	table_add_column(table, "value", "value", CELL_FRACTION)->
-	    is_data_only = true;
-	table_add_column(table, "low", "low", CELL_FRACTION)->is_data_only =
-	    true;
-	table_add_column(table, "high", "high", CELL_FRACTION)->
-	    is_data_only = true;
-	table_add_column(table, "bound", "bound", CELL_FRACTION)->
-	    is_data_only = true;
-	table_add_column(table, "unit", "unit", CELL_TEXT)->is_data_only =
-	    true;
-	table_add_column(table, "why", "why", CELL_TEXT)->is_data_only = true;
-	table_add_column(table, "result", "result", CELL_TEXT)->is_text_only =
-	    true;
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 	return table_add_field(table, "resource", NULL, cell_text(
 	    asserting->request.set->resource->name), error);
 }
@@ -439,52 +407,31 @@ static view_function *const path_views[] = {
 	[ASSERT_CHANGE] = NULL,
 };
 
-/* The path of a row of a view, in the arena; NULL with *error set. */
-static uint32_t *
-path_of_row(const struct table *table, size_t row, struct arena *arena,
-            size_t *n, struct error *error)
-{
-	struct cell cells[TABLE_MAX_COLUMNS];
-	const struct cell *cell = &cells[table_handle_column(table)];
-	uint32_t *path;
-
-	table_get_row(table, row, cells);
-	*n = call_paths_length(cell->path.paths, cell->path.record);
-	path = arena_alloc(arena, *n * sizeof *path, error);
-	if (path != NULL)
-		call_paths_get(cell->path.paths, cell->path.record, path);
-	return path;
-}
-
 static int
 claim_rows(struct claimed *claimed, const struct table *table,
            struct arena *arena, struct error *error)
 {
 	size_t *ends = arena_alloc(arena, (table->n_rows + 1) * sizeof *ends,
 	                           error);
-	uint32_t **paths = arena_alloc(arena, (table->n_rows + 1) *
-	                               sizeof *paths, error);
+	struct cell cells[TABLE_MAX_COLUMNS];
+	const struct cell *cell = &cells[table_handle_column(table)];
 	uint32_t *names;
 	size_t all = 0;
 
-	if (ends == NULL || paths == NULL)
+	if (ends == NULL)
 		return -1;
 	for (size_t i = 0; i < table->n_rows; i++) {
-		size_t n;
-
-		paths[i] = path_of_row(table, i, arena, &n, error);
-		if (paths[i] == NULL)
-			return -1;
-		ends[i] = all += n;
+		table_get_row(table, i, cells);
+		ends[i] = all += call_paths_length(cell->path.paths,
+		                                   cell->path.record);
 	}
 	names = arena_alloc(arena, (all + 1) * sizeof *names, error);
 	if (names == NULL)
 		return -1;
 	for (size_t i = 0; i < table->n_rows; i++) {
-		size_t begin = i == 0 ? 0 : ends[i - 1];
-
-		memcpy(names + begin, paths[i], (ends[i] - begin) *
-		       sizeof *names);
+		table_get_row(table, i, cells);
+		call_paths_get(cell->path.paths, cell->path.record,
+		               names + (i == 0 ? 0 : ends[i - 1]));
 	}
 	*claimed = (struct claimed){ table->n_rows, names, ends };
 	return 0;
@@ -532,13 +479,6 @@ struct counts {
 				 * one of them */
 	bool *occurs;		/* [n] in a stack with hits of one of them */
 };
-
-static void
-counts_free(struct counts *counts)
-{
-	rows_free(&counts->rows);
-	free(counts->occurs);
-}
 
 static int
 asserting_count_functions(const struct sample_set *run,
@@ -590,7 +530,7 @@ asserting_count_paths(const struct sample_set *run,
 	return 0;
 }
 
-/* Call counts_free even if it fails. */
+/* What is allocated stays the caller's, even if it fails. */
 static int
 count_rows(const struct view_request *request,
            const struct assertion *assertion, const struct claimed *claimed,
@@ -708,7 +648,8 @@ check_changes(struct asserting *asserting, const struct assertion *assertion,
 		                     error);
 	}
 	compared_rows_free(&compared);
-	counts_free(&counts);
+	rows_free(&counts.rows);
+	free(counts.occurs);
 	return status;
 }
 
@@ -777,22 +718,14 @@ asserting_find_functions(const struct asserting *asserting,
 	return arena_alloc(arena, sizeof *found, error);
 }
 
-static int
-add_no_row(struct asserting *asserting, const struct assertion *assertion,
-           struct error *error)
-{
-	const struct asserting_finding finding = { .verdict = VERDICT_UNDECIDED,
-		.why = "the view has no row" };
-
-	return add_finding(asserting, assertion, &finding, NULL, 0, error);
-}
-
 /* Asserts each path that a view shows around each of the functions. */
 static int
 check_views(struct asserting *asserting, const struct assertion *assertion,
             const uint32_t *functions, size_t n, struct arena *arena,
             struct error *error)
 {
+	const struct asserting_finding none = { .verdict = VERDICT_UNDECIDED,
+		.why = "the view has no row" };
 	struct assertion of_path = *assertion;
 
 	of_path.view = ASSERT_PATH;
@@ -802,7 +735,8 @@ check_views(struct asserting *asserting, const struct assertion *assertion,
 		if (asserting_find_rows(asserting, assertion->view,
 		                        functions[i], &claimed, arena,
 		                        error) != 0 ||
-		    (claimed.n == 0 ? add_no_row(asserting, assertion, error) :
+		    (claimed.n == 0 ? add_finding(asserting, assertion, &none,
+		                                  NULL, 0, error) :
 		                      check_claimed(asserting, &of_path,
 		                                    &claimed, error)) != 0)
 			return -1;

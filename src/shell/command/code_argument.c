@@ -59,21 +59,6 @@ const struct argument_kind arg_code_function = {
 	.takes_rest = true,
 };
 
-/* The first frame with the function; NULL: there is none. */
-static const struct frame *
-code_argument_frame_of(const struct profile *profile, uint32_t function)
-{
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-
-		for (uint32_t k = 0; k < frame->n_locations; k++)
-			if (profile->locations[frame->first_location +
-			                       k].function == function)
-				return frame;
-	}
-	return NULL;
-}
-
 /* Adds the functions into which one was inlined, at most LISTED of them. */
 static size_t
 code_argument_add_callers(const struct profile *profile, uint32_t function,
@@ -128,7 +113,9 @@ code_explain_no_lines(const struct session *session, uint32_t function,
                       struct error *error)
 {
 	const struct profile *profile = session->subject->profile;
-	const struct frame *frame = code_argument_frame_of(profile, function);
+	const uint32_t first = profile_next_frame(profile, function, 0);
+	const struct frame *frame = first < profile->n_frames ?
+	    &profile->frames[first] : NULL;
 	const char *name = function == NO_NAME ? "this" :
 	    names_text(profile->names, function);
 	const char *module;

@@ -15,12 +15,6 @@
 
 enum { SHOWN = 60 };
 
-static const struct word *
-column_argument_next_word(struct reading *reading)
-{
-	return &reading->words->words[reading->at++];
-}
-
 static bool
 column_argument_is_word(const struct word *word, const char *text)
 {
@@ -99,7 +93,7 @@ column_argument_read_name(struct reading *reading)
 		reading->at = end;
 		return text;
 	}
-	text = column_argument_next_word(reading)->text;
+	text = reading_next_word(reading)->text;
 	if (subject->profile == NULL ||
 	    column_list_formula(&session->columns, text) != NULL)
 		return text;

@@ -298,6 +298,13 @@ struct reading {
 	struct error *error;
 };
 
+/* Takes the next word. */
+static inline const struct word *
+reading_next_word(struct reading *reading)
+{
+	return &reading->words->words[reading->at++];
+}
+
 /*
  * A kind of argument: all that the shell knows of it.  A new kind is a row in
  * argument_kinds.c, or in the file of the only command that has it.

@@ -361,32 +361,13 @@ interpret_beginning(struct session *session, const char *command,
 	return status;
 }
 
-/* Gives the table of a command to `take`, as interpret_run shows it. */
-static int
-interpret_take(struct session *session, const struct command *command,
-               const struct arguments *arguments, answer_function *take,
-               void *context, struct error *error)
-{
-	struct table table = { .view = command->name };
-	int status = interpret_fill(session, command, arguments, &table,
-	                            error);
-
-	if (status == 0)
-		status = arguments_check_patterns(arguments, error);
-	if (status == 0)
-		status = interpret_add_steps(session, &table, error);
-	if (status == 0)
-		status = take(&table, context, error);
-	table_free(&table);
-	return status;
-}
-
 int
 interpret_answer(struct session *session, const char *line,
                  answer_function *take, void *context, struct error *error)
 {
 	struct arguments arguments = { 0 };
 	const struct command *command;
+	struct table table = { 0 };
 	struct text_buffer now = { 0 };
 	struct words words;
 	size_t length = strlen(line), n, n_words;
@@ -408,9 +389,18 @@ interpret_answer(struct session *session, const char *line,
 	if (status == 0)
 		status = arguments_parse(&arguments, session, command, &words,
 		                         n_words, line, error);
+	/* Fills the table and shows it as interpret_run does. */
+	table.view = command->name;
 	if (status == 0)
-		status = interpret_take(session, command, &arguments, take,
-		                        context, error);
+		status = interpret_fill(session, command, &arguments, &table,
+		                        error);
+	if (status == 0)
+		status = arguments_check_patterns(&arguments, error);
+	if (status == 0)
+		status = interpret_add_steps(session, &table, error);
+	if (status == 0)
+		status = take(&table, context, error);
+	table_free(&table);
 	arguments_free(&arguments);
 	words_free(&words);
 	text_free(&now);

@@ -232,64 +232,38 @@ add_functions(struct report *report, struct error *error)
 
 /* ---- the report ---- */
 
-/* For all that a report shows; other settings are the user's. */
-static void
-set_for_report(struct settings *settings)
-{
-	const struct output_format *format = output_formats;
-
-	while (format->draw != output_json)
-		format++;
-	settings->format = format;
-	settings->has_noise = true;
-	settings->threshold = LEAST_BOX;
-	settings->limit = SIZE_MAX;
-}
-
+/* Composes it under the settings of reports, and takes these back. */
 static int
 compose_report(struct report *report, struct error *error)
 {
-	if (add_whole(report, error) != 0 ||
-	    add_comparison(report, error) != 0)
-		return -1;
-	report->session->settings.threshold = 0;
-	report->session->settings.limit = ROWS_OF_CALLS;
-	return add_functions(report, error);
-}
-
-/* Composes it under the settings of reports, and takes these back. */
-static int
-compose_with_settings(struct report *report, struct error *error)
-{
 	struct session *session = report->session;
-	const struct settings kept = session->settings;
+	struct settings *settings = &session->settings;
+	const struct settings kept = *settings;
 	struct error ignored = { 0 };
 	int status;
 
-	set_for_report(&session->settings);
+	settings->format = output_formats;
+	while (settings->format->draw != output_json)
+		settings->format++;
+	settings->has_noise = true;
+	settings->threshold = LEAST_BOX;
+	settings->limit = SIZE_MAX;
 	status = kept.has_noise ? 0 :
 	    session_settings_changed(session, CHANGES_NAMES, error);
 	if (status == 0)
-		status = compose_report(report, error);
+		status = add_whole(report, error);
+	if (status == 0)
+		status = add_comparison(report, error);
+	settings->threshold = 0;
+	settings->limit = ROWS_OF_CALLS;
+	if (status == 0)
+		status = add_functions(report, error);
 	session->settings = kept;
 	if (!kept.has_noise &&
 	    session_settings_changed(session, CHANGES_NAMES, &ignored) != 0 &&
 	    status == 0)
 		status = error_pass(error, &ignored);
 	return status;
-}
-
-/* What the page is called: the program's name. */
-static const char *
-report_title(const struct session *session)
-{
-	const struct process *process = session_first_process(session);
-	const char *name = process == NULL ? NULL : process->program;
-	const char *slash = name == NULL ? NULL : strrchr(name, '/');
-
-	if (slash != NULL && slash[1] != '\0')
-		name = slash + 1;
-	return name == NULL || *name == '\0' ? "profile" : name;
 }
 
 int
@@ -300,17 +274,20 @@ report_write(struct session *session, struct writer *writer,
 		.digits = session->settings.digits,
 		.unit = session->settings.unit,
 	};
+	const struct process *process = session_first_process(session);
+	const char *name = process == NULL || process->program == NULL ? "" :
+	    last_component(process->program);
 	struct report report = { .session = session };
 	int status = -1;
 
 	report.page = report_page_new(&layout, error);
 	report.opened = names_new(error);
 	if (report.page != NULL && report.opened != NULL)
-		status = compose_with_settings(&report, error);
+		status = compose_report(&report, error);
 	if (status == 0) {
 		*left_out = report_page_left_out(report.page);
-		status = report_page_write(report.page, report_title(session),
-		                           writer, error);
+		status = report_page_write(report.page, *name == '\0' ?
+		                           "profile" : name, writer, error);
 	}
 	report_page_free(report.page);
 	names_free(report.opened);

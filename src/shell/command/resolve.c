@@ -13,22 +13,6 @@
 /* Bytes of a word, and how many of several functions, that an error shows. */
 enum { SHOWN = 80, LISTED = 8 };
 
-/* Whether a function occurs in the profile, whatever views show of it. */
-static bool
-occurs(const struct profile *profile, uint32_t function)
-{
-	for (uint32_t i = 0; function != NO_NAME && i < profile->n_frames;
-	     i++) {
-		const struct frame *frame = &profile->frames[i];
-
-		for (uint32_t k = 0; k < frame->n_locations; k++)
-			if (profile->locations[frame->first_location +
-			                       k].function == function)
-				return true;
-	}
-	return false;
-}
-
 /* A function of the profile that views do not show, by the settings or steps.
  * Whether *error is set. */
 static bool
@@ -40,7 +24,8 @@ report_hidden(const struct session *session, const char *text, size_t length,
 	size_t n_steps;
 
 	if (session->settings.naming.granularity != GRANULARITY_FUNCTION ||
-	    !occurs(profile, name))
+	    name == NO_NAME ||
+	    profile_next_frame(profile, name, 0) == profile->n_frames)
 		return false;
 	refinement_steps(&session->refinement, &n_steps);
 	if (session->settings.naming.inlines == INLINES_OFF &&
@@ -90,7 +75,8 @@ report_near(const struct session *session, struct near *near,
 	text_free(&near_ones);
 }
 
-void
+/* The profile has no such function; names similar ones. */
+static void
 resolve_report_unknown(const struct session *session, const char *text,
                        size_t length, struct error *error)
 {
@@ -181,18 +167,6 @@ resolve_match_functions(const struct session *session, const struct word *word,
 		found = NULL;
 	pattern_free(pattern);
 	return found;
-}
-
-/* The function with that name or, if there is none, with that short name. */
-static uint32_t
-find_function(const struct session *session, const struct word *word,
-              struct error *error)
-{
-	uint32_t name = session_find_function(session, word->text,
-	                                      word->length);
-
-	return name != NO_NAME ? name :
-	       resolve_short_name(session, word->text, word->length, error);
 }
 
 bool
@@ -296,7 +270,10 @@ resolve_function(const struct session *session, const struct word *word,
 
 	if (session_need_profile(session, error) != 0)
 		return NO_NAME;
-	name = find_function(session, word, error);
+	name = session_find_function(session, word->text, word->length);
+	if (name == NO_NAME)
+		name = resolve_short_name(session, word->text, word->length,
+		                          error);
 	if (name != NO_NAME || error->is_set)
 		return name;
 	found = resolve_functions(session, word, &arena, &n, error);

@@ -46,10 +46,6 @@ uint32_t resolve_function(const struct session *session,
 bool resolve_is_function(const struct session *session, const char *text,
                          size_t length);
 
-/* Sets *error: the profile has no such function; names similar ones. */
-void resolve_report_unknown(const struct session *session, const char *text,
-                            size_t length, struct error *error);
-
 /* Whether a function of the profile matches. */
 bool resolve_matches(const struct session *session,
                      const struct pattern *pattern);

@@ -206,13 +206,6 @@ resolve_file(const struct resolve_known *known, const char *text, size_t n,
 	return n_found == 1 ? 1 : 0;
 }
 
-static int
-resolve_code_compare_names(const void *left, const void *right, void *names)
-{
-	return names_compare(names, *(const uint32_t *)left,
-	                     *(const uint32_t *)right);
-}
-
 /* The known functions, freed with free(); NULL with *error set. */
 static uint32_t *
 resolve_code_list_functions(const struct resolve_known *known, uint32_t *n,
@@ -227,7 +220,7 @@ resolve_code_list_functions(const struct resolve_known *known, uint32_t *n,
 			functions[(*n)++] = i;
 	if (*n > 0)
 		qsort_r(functions, *n, sizeof *functions,
-		        resolve_code_compare_names, (void *)known->names);
+		        names_compare_items, (void *)known->names);
 	return functions;
 }
 

@@ -261,7 +261,7 @@ read_selection(struct reading *reading, struct value *value)
 	if (kind == 0)
 		return arg_path_pattern.read(reading, value);
 	value->count = kind;
-	value->text = words->words[reading->at++].text;
+	value->text = reading_next_word(reading)->text;
 	/*
 	 * Names of threads have blanks, so all that is left of the line is one
 	 * word.

@@ -76,7 +76,7 @@ count_sections(const struct session *session,
 	for (size_t i = 0; i <= request->n_columns; i++) {
 		totals[i] = session_section_totals(session, i == 0 ?
 		    request->set->resource_number :
-		    request->columns[i - 1].resource_number, error);
+		    request->columns[i - 1].resource_number, NULL, error);
 		if (totals[i] == NULL)
 			return -1;
 	}

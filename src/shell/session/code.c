@@ -91,33 +91,17 @@ code_forget_refinement(struct code *code)
 	code->is_refined = false;
 }
 
-/* A stack that was dropped has no counts, so its node is in row 0. */
-static int
-hide_rows(struct code *code, const bool *dropped, struct error *error)
-{
-	const struct sample_tree *tree = code->tree;
-
-	free(code->row);
-	code->row = memory_array(tree->n_nodes, sizeof *code->row, error);
-	if (code->row == NULL)
-		return -1;
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (!dropped[tree->row[node]])
-			code->row[node] = tree->row[node];
-	return 0;
-}
-
 static int
 code_apply_steps(struct code *code, const struct naming_request *request,
                  struct error *error)
 {
-	bool *dropped = memory_array(code->tree->n_rows, sizeof *dropped,
-	                             error);
+	const struct sample_tree *tree = code->tree;
+	bool *dropped = memory_array(tree->n_rows, sizeof *dropped, error);
 	struct refining *refining = NULL;
 	struct slice_set times = ALL_TIMES;
 	struct stacks stacks = { 0 };
 	struct error why;
-	int status = -1;
+	int status;
 
 	if (dropped != NULL &&
 	    stacks_make_of_locations(&stacks, request->profile, code->tree,
@@ -129,10 +113,17 @@ code_apply_steps(struct code *code, const struct naming_request *request,
 		                         request->n_steps, NULL, &why, error);
 	if (refining != NULL) {
 		refined_rows(refining, dropped, &times);
-		status = hide_rows(code, dropped, error);
+		code->row = memory_array(tree->n_nodes, sizeof *code->row,
+		                         error);
 	}
+	/* A stack that was dropped has no counts, so its node is in row 0. */
+	for (uint32_t node = 0; code->row != NULL && node < tree->n_nodes;
+	     node++)
+		if (!dropped[tree->row[node]])
+			code->row[node] = tree->row[node];
+	status = code->row != NULL ? 0 : -1;
 	if (status == 0 && !slice_set_is_whole(&times)) {
-		code->timed = tree_time_select(code->tree, &times, error);
+		code->timed = tree_time_select(tree, &times, error);
 		status = code->timed != NULL ? 0 : -1;
 	}
 	refining_free(refining);

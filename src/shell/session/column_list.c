@@ -18,21 +18,13 @@ formula_free(struct column_formula *formula)
 	*formula = (struct column_formula){ 0 };
 }
 
-static void
-column_list_free_names(char **names, size_t n)
-{
-	for (size_t i = 0; names != NULL && i < n; i++)
-		free(names[i]);
-	free(names);
-}
-
 void
 column_list_free(struct column_list *list)
 {
 	for (size_t i = 0; i < list->n_formulas; i++)
 		formula_free(&list->formulas[i]);
 	free(list->formulas);
-	column_list_free_names(list->names, list->n);
+	memory_strings_free(list->names, list->n);
 	*list = (struct column_list){ 0 };
 }
 
@@ -132,18 +124,11 @@ int
 column_list_set(struct column_list *list, const char *const *names, size_t n,
                 struct error *error)
 {
-	char **copy = memory_array(n, sizeof *copy, error);
+	char **copy = memory_strings(names, n, error);
 
-	for (size_t i = 0; copy != NULL && i < n; i++) {
-		copy[i] = memory_string(names[i], error);
-		if (copy[i] == NULL) {
-			column_list_free_names(copy, n);
-			return -1;
-		}
-	}
 	if (copy == NULL)
 		return -1;
-	column_list_free_names(list->names, list->n);
+	memory_strings_free(list->names, list->n);
 	list->names = copy;
 	list->n = n;
 	return 0;

@@ -19,14 +19,10 @@ comparison_forget_names(struct comparison *comparison)
 	uint32_t n = comparison->n_base + comparison->n_now;
 
 	naming_free(&comparison->subject.naming);
-	for (uint32_t i = 0; i < n; i++) {
-		if (comparison->flows != NULL)
-			naming_free(&comparison->flows[i]);
-		if (comparison->weights != NULL)
-			large_array_free(comparison->weights[i]);
-	}
+	for (uint32_t i = 0; comparison->flows != NULL && i < n; i++)
+		naming_free(&comparison->flows[i]);
 	free(comparison->flows);
-	free(comparison->weights);
+	large_array_free_each(comparison->weights, n);
 	free(comparison->runs);
 	free(comparison->self);
 	free(comparison->samples_self);
@@ -70,9 +66,7 @@ comparison_free(struct comparison *comparison)
 	runs_free(&comparison->base);
 	sides_free(comparison->sides);
 	text_free(&comparison->scale);
-	for (size_t i = 0; i < comparison->n_files; i++)
-		free(comparison->files[i]);
-	free(comparison->files);
+	memory_strings_free(comparison->files, comparison->n_files);
 	*comparison = (struct comparison){ 0 };
 }
 
@@ -424,55 +418,44 @@ comparison_make_times_profile(struct comparison *comparison,
 	return error->is_set ? -1 : 0;
 }
 
-/* The same, unless the profile is already that. */
-static int
-comparison_make_times(struct comparison *comparison, struct profile *loaded,
-                      uint32_t resource, struct error *error)
-{
-	struct slice_set sets[2];
-
-	if (sides_slices(comparison->sides, loaded, sets, error) != 0)
-		return -1;
-	if (comparison->subject.profile != NULL &&
-	    strcmp(comparison->resource,
-	           loaded->resources[resource].name) == 0)
-		return 0;
-	comparison_forget_profile(comparison);
-	if (comparison_make_times_profile(comparison, loaded, resource, sets,
-	                                  error) == 0)
-		return 0;
-	comparison_forget_profile(comparison);
-	return -1;
-}
-
 int
 comparison_make_sides(struct comparison *comparison, struct profile *loaded,
                       uint32_t resource, struct step *const *steps, size_t n,
                       bool keeps_sections, struct error *error)
 {
+	const struct sides *sides = comparison->sides;
+	const bool has_resource = comparison->subject.profile != NULL &&
+	    strcmp(comparison->resource, loaded->resources[resource].name) == 0;
 	struct division division;
+	struct slice_set sets[2];
+	int result;
 
-	if (comparison->sides->are_times)
-		return comparison_make_times(comparison, loaded, resource,
-		                             error);
-	if (sides_divide(comparison->sides, loaded, steps, n, &division,
-	                 error) != 0)
-		return -1;
-	if (comparison->subject.profile != NULL &&
-	    strcmp(comparison->resource,
-	           loaded->resources[resource].name) == 0 &&
-	    comparison->keeps_sections == keeps_sections &&
-	    division_equals(&comparison->division, &division)) {
-		division_free(&division);
-		return 0;
+	if (sides->are_times) {
+		if (sides_slices(sides, loaded, sets, error) != 0)
+			return -1;
+		if (has_resource)
+			return 0;
+		comparison_forget_profile(comparison);
+		result = comparison_make_times_profile(comparison, loaded,
+		                                       resource, sets, error);
+	} else {
+		if (sides_divide(sides, loaded, steps, n, &division,
+		                 error) != 0)
+			return -1;
+		if (has_resource &&
+		    comparison->keeps_sections == keeps_sections &&
+		    division_equals(&comparison->division, &division)) {
+			division_free(&division);
+			return 0;
+		}
+		comparison_forget_profile(comparison);
+		comparison->division = division;
+		result = comparison_make_values_profile(comparison, loaded,
+		    resource, keeps_sections, error);
 	}
-	comparison_forget_profile(comparison);
-	comparison->division = division;
-	if (comparison_make_values_profile(comparison, loaded, resource,
-	                                   keeps_sections, error) == 0)
-		return 0;
-	comparison_forget_profile(comparison);
-	return -1;
+	if (result != 0)
+		comparison_forget_profile(comparison);
+	return result;
 }
 
 /* ---- names ---- */

@@ -2,6 +2,7 @@
 /* comparison_scale.c -- what the amounts of compared runs are per. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 #include "src/base/text_buffer.h"
@@ -19,16 +20,22 @@ comparison_scale_none(struct comparison *comparison)
 	comparison->compared.work_hits[1] = 0;
 }
 
-/* Room for the work of each column. */
+/* Room for the work of each column; a run of the base did 1, one now `now`. */
 static int
-begin_scale(struct comparison *comparison, struct error *error)
+begin_scale(struct comparison *comparison, double now, struct error *error)
 {
+	const uint32_t n_base = comparison->n_runs[0];
+
 	comparison_scale_none(comparison);
 	text_free(&comparison->scale);
 	free(comparison->work);
 	comparison->work = memory_array(comparison->n_base + comparison->n_now,
 	                                sizeof *comparison->work, error);
-	return comparison->work != NULL ? 0 : -1;
+	if (comparison->work == NULL)
+		return -1;
+	for (uint32_t i = 0; i < n_base + comparison->n_runs[1]; i++)
+		comparison->work[i] = i < n_base ? 1 : now;
+	return 0;
 }
 
 /* 0, or -1 with *error set if its text is not whole. */
@@ -61,68 +68,54 @@ whole_runs_free(struct whole_runs *whole)
 	}
 }
 
-/* Adds up n columns, which are groups, to one run. */
-static int
-comparison_scale_add_groups(struct whole_runs *whole, int side,
-                            const struct sample_set *columns, uint32_t n,
-                            struct error *error)
-{
-	const struct sample_tree *tree = columns->tree;
-	struct sample_set *set = &whole->sets[whole->n];
-	uint64_t *self = memory_array(tree->n_rows, sizeof *self, error);
-
-	whole->self[side] = self;
-	if (self == NULL)
-		return -1;
-	*set = columns[0];
-	set->total = set->left = set->n_samples = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		for (uint32_t row = 0; row < tree->n_rows; row++)
-			self[row] += columns[i].self[row];
-		set->total += columns[i].total;
-		set->left += columns[i].left;
-		set->n_samples += columns[i].n_samples;
-	}
-	set->self = self;
-	set->weight = whole->weight[side] = sample_tree_new_weights(tree, self,
-	                                                            error);
-	if (set->weight == NULL)
-		return -1;
-	whole->n++;
-	return 0;
-}
-
-/* The columns of a side as runs. */
-static int
-comparison_scale_add_side(struct whole_runs *whole, int side,
-                          const struct sample_set *columns, uint32_t n,
-                          uint32_t n_runs, struct error *error)
-{
-	if (n > n_runs)
-		return comparison_scale_add_groups(whole, side, columns, n,
-		                                   error);
-	for (uint32_t i = 0; i < n; i++)
-		whole->sets[whole->n++] = columns[i];
-	return 0;
-}
-
-/* Call whole_runs_free even if it fails. */
+/*
+ * The columns of each side as runs: if these are groups of one, their sum.
+ * Call whole_runs_free even if it fails.
+ */
 static int
 find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
                 struct error *error)
 {
-	uint32_t n_base = comparison->n_base, n_now = comparison->n_now;
+	const uint32_t n_columns[2] = { comparison->n_base, comparison->n_now };
+	const struct sample_set *columns = comparison->runs;
+	const struct sample_tree *tree = columns->tree;
 
 	*whole = (struct whole_runs){ 0 };
-	whole->sets = memory_array(n_base + n_now, sizeof *whole->sets, error);
-	return whole->sets == NULL ||
-		comparison_scale_add_side(whole, 0, comparison->runs, n_base,
-	                                  comparison->n_runs[0], error) != 0 ||
-		comparison_scale_add_side(whole, 1, comparison->runs + n_base,
-	                                  n_now, comparison->n_runs[1],
-	                                  error) != 0 ?
-	    -1 :
-	    0;
+	whole->sets = memory_array(n_columns[0] + n_columns[1],
+	                           sizeof *whole->sets, error);
+	if (whole->sets == NULL)
+		return -1;
+	for (int side = 0; side < 2; columns += n_columns[side++]) {
+		const uint32_t n = n_columns[side];
+		struct sample_set *set = &whole->sets[whole->n];
+		uint64_t *self;
+
+		if (n <= comparison->n_runs[side]) {
+			memcpy(set, columns, n * sizeof *set);
+			whole->n += n;
+			continue;
+		}
+		self = memory_array(tree->n_rows, sizeof *self, error);
+		whole->self[side] = self;
+		if (self == NULL)
+			return -1;
+		*set = columns[0];
+		set->total = set->left = set->n_samples = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			for (uint32_t row = 0; row < tree->n_rows; row++)
+				self[row] += columns[i].self[row];
+			set->total += columns[i].total;
+			set->left += columns[i].left;
+			set->n_samples += columns[i].n_samples;
+		}
+		set->self = self;
+		set->weight = whole->weight[side] =
+		    sample_tree_new_weights(tree, self, error);
+		if (set->weight == NULL)
+			return -1;
+		whole->n++;
+	}
+	return 0;
 }
 
 /*
@@ -176,12 +169,8 @@ int
 comparison_scale_work(struct comparison *comparison, double work,
                       struct error *error)
 {
-	uint32_t n_base = comparison->n_runs[0];
-
-	if (begin_scale(comparison, error) != 0)
+	if (begin_scale(comparison, work, error) != 0)
 		return -1;
-	for (uint32_t i = 0; i < n_base + comparison->n_runs[1]; i++)
-		comparison->work[i] = i < n_base ? 1 : work;
 	spread_work(comparison);
 	text_add_format(&comparison->scale, "per unit of work, of which a run "
 	                "now does %.6g times that of the base", work);
@@ -192,12 +181,9 @@ int
 comparison_scale_calls(struct comparison *comparison, struct error *error)
 {
 	const double *n_calls = comparison->sides->n_calls;
-	uint32_t n_base = comparison->n_runs[0];
 
-	if (begin_scale(comparison, error) != 0)
+	if (begin_scale(comparison, n_calls[1] / n_calls[0], error) != 0)
 		return -1;
-	for (uint32_t i = 0; i < n_base + comparison->n_runs[1]; i++)
-		comparison->work[i] = i < n_base ? 1 : n_calls[1] / n_calls[0];
 	text_add_format(&comparison->scale, "calls as many as the base has, "
 	                "%.4g; now has %.4g", n_calls[0], n_calls[1]);
 	return use_scale(comparison, error);
@@ -250,7 +236,7 @@ comparison_scale_by(struct comparison *comparison, uint32_t function,
 	struct whole_runs whole = { 0 };
 	int result = -1;
 
-	if (begin_scale(comparison, error) == 0 &&
+	if (begin_scale(comparison, 1, error) == 0 &&
 	    find_whole_runs(&whole, comparison, error) == 0)
 		result = work_by_function(whole.sets, whole.n,
 		    comparison->n_runs[0], function, comparison->work,
@@ -271,7 +257,7 @@ comparison_scale_robust(struct comparison *comparison, struct error *error)
 	struct whole_runs whole = { 0 };
 	int result = -1;
 
-	if (begin_scale(comparison, error) == 0 &&
+	if (begin_scale(comparison, 1, error) == 0 &&
 	    find_whole_runs(&whole, comparison, error) == 0)
 		result = work_robust(whole.sets, whole.n, comparison->n_runs[0],
 		                     comparison->work,

@@ -474,13 +474,6 @@ map_names(const struct reader_of_runs *from, struct names *to,
 	return map;
 }
 
-static int
-kept_compare_names(const void *a, const void *b, void *names)
-{
-	return names_compare(names, *(const uint32_t *)a,
-	                     *(const uint32_t *)b);
-}
-
 /*
  * Which functions say something of the noise, in the order of their names: that
  * in which they were found depends on the number of readers, and what is fitted
@@ -502,7 +495,7 @@ kept_choose_rows(struct kept_runs *runs, struct sum_of_body *sums, uint32_t n,
 		all += sums[i].hits;
 		order[i] = i;
 	}
-	if (sort_items(order, n, sizeof *order, kept_compare_names,
+	if (sort_items(order, n, sizeof *order, names_compare_items,
 	               arrays->readers[0].names, error) != 0) {
 		free(order);
 		return -1;

@@ -28,41 +28,23 @@ report_no_hits(const struct session *session, struct error *error)
 
 /* ---- counts by id ---- */
 
-/* The identity whose counts a section has; NULL: none. */
-static const char *
-id_of_section(const struct profile *profile, uint32_t section)
-{
-	uint32_t number = section_of(profile, section).label_set;
-	const struct label_set *set;
-
-	if (number == NO_LABELS)
-		return NULL;
-	set = &profile->label_sets[number];	/* of one label, the key's */
-	return names_text(profile->names, profile->labels[set->first].value);
-}
-
-/* The file of a member, if the profile kept it. */
-static const char *
-member_name_of(const struct fleet *fleet, const char *id)
-{
-	for (uint32_t m = 0; m < fleet->n_listed; m++)
-		if (strcmp(fleet->members[m].id, id) == 0)
-			return fleet->members[m].name;
-	return "";
-}
-
 static int
 find_by_id(const struct session *session, struct step *step,
            struct found_member *found, struct error *error)
 {
 	const struct profile *profile = session->subject->profile;
-	struct section_total *totals = session_step_totals(session, step,
-	                                                   error);
+	const struct fleet *fleet = profile->fleet;
+	struct section_total *totals = session_section_totals(session,
+	    session->subject->resource, step, error);
 
 	if (totals == NULL)
 		return -1;
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
-		const char *id = id_of_section(profile, i);
+		const struct section section = section_of(profile, i);
+		const struct label *label = section_label(profile, &section,
+		                                          "id");
+		const char *id = label == NULL ? NULL :
+		    names_text(profile->names, label->value);
 
 		found->of += totals[i].hits;
 		if (id == NULL || totals[i].hits == 0 ||
@@ -74,7 +56,10 @@ find_by_id(const struct session *session, struct step *step,
 	free(totals);
 	if (found->id == NULL)
 		return report_no_hits(session, error);
-	found->name = member_name_of(profile->fleet, found->id);
+	found->name = "";
+	for (uint32_t m = 0; m < fleet->n_listed; m++)
+		if (strcmp(fleet->members[m].id, found->id) == 0)
+			found->name = fleet->members[m].name;
 	found->knowledge = MEMBER_EXACT;
 	return 0;
 }
@@ -212,37 +197,6 @@ member_choose(const struct member_search *search, struct found_member *found)
 }
 
 static int
-search_nodes(const struct session *session, struct step *step,
-             struct member_search *search, struct found_member *found,
-             struct error *error)
-{
-	const struct sample_tree *tree = search->tree;
-	int result = -1;
-
-	search->dropped = memory_array(tree->n_rows, sizeof *search->dropped,
-	                               error);
-	search->weight = memory_array(tree->n_nodes, sizeof *search->weight,
-	                              error);
-	search->kept = memory_array(tree->n_nodes, sizeof *search->kept,
-	                            error);
-	search->known = memory_array(search->fleet->n_listed,
-	                             sizeof *search->known, error);
-	if (!error->is_set &&
-	    session_step_rows(session, step, tree, search->dropped,
-	                      error) == 0) {
-		member_weigh(search);
-		member_choose(search, found);
-		result = found->id != NULL ? 0 :
-		    report_no_hits(session, error);
-	}
-	free(search->dropped);
-	free(search->weight);
-	free(search->kept);
-	free(search->known);
-	return result;
-}
-
-static int
 find_by_nodes(const struct session *session, struct step *step,
               struct found_member *found, struct error *error)
 {
@@ -254,7 +208,8 @@ find_by_nodes(const struct session *session, struct step *step,
 		.tree = profile->tree,
 		.resource = subject->resource,
 	};
-	int result;
+	const struct sample_tree *tree;
+	int result = -1;
 
 	if (profile->n_sections > 0) {
 		/* Sections have other nodes than the fleet. */
@@ -264,7 +219,26 @@ find_by_nodes(const struct session *session, struct step *step,
 			return -1;
 		search.tree = groups->tree;
 	}
-	result = search_nodes(session, step, &search, found, error);
+	tree = search.tree;
+	search.dropped = memory_array(tree->n_rows, sizeof *search.dropped,
+	                              error);
+	search.weight = memory_array(tree->n_nodes, sizeof *search.weight,
+	                             error);
+	search.kept = memory_array(tree->n_nodes, sizeof *search.kept, error);
+	search.known = memory_array(search.fleet->n_listed,
+	                            sizeof *search.known, error);
+	if (!error->is_set &&
+	    session_step_rows(session, step, tree, search.dropped,
+	                      error) == 0) {
+		member_weigh(&search);
+		member_choose(&search, found);
+		result = found->id != NULL ? 0 :
+		    report_no_hits(session, error);
+	}
+	free(search.dropped);
+	free(search.weight);
+	free(search.kept);
+	free(search.known);
 	fleet_groups_release(groups);
 	return result;
 }

@@ -51,37 +51,25 @@ naming_forget_stacks(struct naming *naming)
 	free(kept);
 }
 
-/* Finds the names that occur in the tree or the flow; returns how many. */
-static uint32_t
-naming_find_functions(struct naming *naming)
-{
-	const struct sample_tree *tree = naming->tree;
-	uint32_t n = 0;
-
-	for (uint32_t name = 0; tree == NULL && name < naming->n_names;
-	     name++)
-		n += naming->occurs[name] =
-		    naming->flow->functions[name].occurs;
-	if (tree == NULL)
-		return n;
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		n += !naming->occurs[tree->label[node]];
-		naming->occurs[tree->label[node]] = 1;
-	}
-	return n;
-}
-
+/* Lists the names that occur in the tree or the flow. */
 static int
 naming_list_functions(struct naming *naming, struct error *error)
 {
+	const struct sample_tree *tree = naming->tree;
 	struct function_list *list;
-	uint32_t n;
+	uint32_t n = 0;
 
 	naming->n_names = names_count(naming->names);
 	naming->occurs = memory_array(naming->n_names, 1, error);
 	if (naming->occurs == NULL)
 		return -1;
-	n = naming_find_functions(naming);
+	for (uint32_t name = 0; tree == NULL && name < naming->n_names; name++)
+		n += naming->occurs[name] =
+		    naming->flow->functions[name].occurs;
+	for (uint32_t node = 0; tree != NULL && node < tree->n_nodes; node++) {
+		n += !naming->occurs[tree->label[node]];
+		naming->occurs[tree->label[node]] = 1;
+	}
 	list = memory_array(1, sizeof *list + n * sizeof *list->names, error);
 	if (list == NULL)
 		return -1;
@@ -90,13 +78,6 @@ naming_list_functions(struct naming *naming, struct error *error)
 			list->names[list->n++] = name;
 	naming->functions = list;
 	return 0;
-}
-
-static int
-naming_compare_names(const void *a, const void *b, void *names)
-{
-	return names_compare(names, *(const uint32_t *)a,
-	                     *(const uint32_t *)b);
 }
 
 /* Sorts only when the names are needed, which keeps loading fast. */
@@ -110,7 +91,7 @@ naming_functions(const struct naming *naming, uint32_t *n)
 		return NULL;
 	if (!list->is_sorted)
 		qsort_r(list->names, list->n, sizeof *list->names,
-		        naming_compare_names, (void *)naming->names);
+		        names_compare_items, (void *)naming->names);
 	list->is_sorted = true;
 	return list->names;
 }
@@ -350,53 +331,14 @@ naming_make_tree(struct naming *naming, const struct naming_request *request,
 					naming_list_functions(naming, error);
 }
 
-/* The graph for columns of a flow; as naming_make_graph. */
-static struct call_graph *
-make_graph_again(const struct naming_request *request, bool *is_own,
-                 struct error *error)
-{
-	bool *skipped = memory_array(request->n_steps, sizeof *skipped, error);
-	struct call_graph *graph = NULL;
-	struct error why;
-
-	*is_own = false;
-	if (skipped != NULL)
-		graph = naming_make_graph(request, skipped, is_own, &why,
-		                          error);
-	free(skipped);
-	return graph;
-}
-
-/* Makes one column; graph: the flow's, or NULL. */
+/* Makes a column of counts by row of the tree. */
 static int
-make_column(const struct naming *naming, const struct call_graph *graph,
-            const struct naming_request *request, uint32_t resource,
-            struct naming_column *column, struct error *error)
+naming_weigh(const struct naming *naming, uint32_t resource,
+             const uint64_t *counts, struct naming_column *column,
+             struct error *error)
 {
-	const struct sample_tree *tree = naming->tree;
-
 	column->resource = resource;
-	if (graph != NULL) {
-		column->flow = call_flow_new(graph, naming->n_names, resource,
-		                             request->has_static, error);
-		return column->flow == NULL ? -1 : 0;
-	}
-	column->weight = sample_tree_new_weights(tree, tree->hits[resource],
-	                                         error);
-	return column->weight == NULL ? -1 : 0;
-}
-
-/* The column of the resource's samples. */
-static int
-make_samples(const struct naming *naming, uint32_t resource,
-             struct naming_column *column, struct error *error)
-{
-	const struct sample_tree *tree = naming->tree;
-
-	column->resource = resource;
-	column->counts_samples = true;
-	column->weight = sample_tree_new_weights(tree, tree->samples[resource],
-	                                         error);
+	column->weight = sample_tree_new_weights(naming->tree, counts, error);
 	return column->weight == NULL ? -1 : 0;
 }
 
@@ -405,12 +347,13 @@ naming_make_columns(struct naming *naming,
                     const struct naming_request *request, struct error *error)
 {
 	const struct fleet_groups *groups = naming->groups;
-	const bool has_samples = request->wants_noise &&
-	    naming->tree != NULL && request->profile->fleet == NULL &&
-	    naming->tree->samples[request->resource] != NULL;
+	const struct sample_tree *tree = naming->tree;
+	const bool has_samples = request->wants_noise && tree != NULL &&
+	    request->profile->fleet == NULL &&
+	    tree->samples[request->resource] != NULL;
 	const size_t n = request->n_columns + has_samples +
 	                 (groups != NULL ? groups->n : 0);
-	struct naming_column *columns;
+	struct naming_column *columns, *last;
 	struct call_graph *graph = NULL;
 	bool is_own = false;
 	int status = 0;
@@ -418,20 +361,37 @@ naming_make_columns(struct naming *naming,
 	columns = memory_array(n, sizeof *columns, error);
 	if (columns == NULL)
 		return -1;
-	if (naming->tree == NULL && request->n_columns > 0) {
-		graph = make_graph_again(request, &is_own, error);
+	last = columns + request->n_columns;
+	if (tree == NULL && request->n_columns > 0) {
+		graph = naming_make_graph(request, NULL, &is_own, NULL, error);
 		status = graph == NULL ? -1 : 0;
 	}
-	for (size_t i = 0; status == 0 && i < request->n_columns; i++)
-		status = make_column(naming, graph, request,
-		                     request->columns[i], &columns[i], error);
-	if (status == 0 && has_samples)
-		status = make_samples(naming, request->resource,
-		                      &columns[request->n_columns], error);
+	for (size_t i = 0; status == 0 && i < request->n_columns; i++) {
+		const uint32_t resource = request->columns[i];
+
+		if (tree != NULL) {
+			status = naming_weigh(naming, resource,
+			                      tree->hits[resource], &columns[i],
+			                      error);
+			continue;
+		}
+		columns[i].resource = resource;
+		columns[i].flow = call_flow_new(graph, naming->n_names,
+		                                resource, request->has_static,
+		                                error);
+		status = columns[i].flow == NULL ? -1 : 0;
+	}
+	if (status == 0 && has_samples) {
+		last->counts_samples = true;
+		status = naming_weigh(naming, request->resource,
+		                      tree->samples[request->resource], last,
+		                      error);
+	}
 	for (uint32_t g = 0; status == 0 && groups != NULL && g < groups->n;
 	     g++)
-		status = make_column(naming, NULL, request, groups->first + g,
-		                     &columns[request->n_columns + g], error);
+		status = naming_weigh(naming, groups->first + g,
+		                      tree->hits[groups->first + g], last + g,
+		                      error);
 	if (is_own)
 		call_graph_free(graph);
 	if (status != 0) {

@@ -5,9 +5,6 @@
  * and no file is changed.  The numbers of stacks, paths and sets of labels that
  * were written are remembered, up to a limit; what is forgotten is written
  * again, which changes no answer: only hits are added up.
- *
- * A number is the hash of the names (XXH3, 64 bits), each seeded by that of the
- * names before, so it is the same in every merge.
  */
 #include "src/shell/session/path_tables.h"
 
@@ -16,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
@@ -169,23 +165,6 @@ struct part {
 	struct parquet_table *table;
 };
 
-/* Where a name is, from 1; 0: nowhere. */
-struct name_place {
-	uint32_t in_path;
-	uint32_t first, last;		/* in the stack */
-};
-
-/* A path while a stack is walked: its names, and the numbers of what it begins
- * with. */
-struct walk {
-	uint32_t *names;
-	uint64_t *ids;
-	struct name_place *places;	/* [names of the tables] */
-	size_t capacity, ids_capacity, places_capacity;
-	uint64_t *found;		/* [n_found] numbers of its paths */
-	size_t n_found, found_capacity;
-};
-
 struct path_tables {
 	struct path_tables_request request;
 	struct names *names;		/* all texts */
@@ -197,7 +176,7 @@ struct path_tables {
 					 * hash of their identities */
 	uint64_t n_files;
 	struct seen stacks, paths, labels;
-	struct walk walk;
+	struct stack_paths paths_of_stack;	/* of the last one */
 	uint32_t *stack;		/* [depth] names of a stack */
 	size_t stack_capacity;
 	struct arena arena;		/* of one call */
@@ -234,10 +213,7 @@ path_tables_free(struct path_tables *tables)
 	free(tables->stacks.slots);
 	free(tables->paths.slots);
 	free(tables->labels.slots);
-	free(tables->walk.names);
-	free(tables->walk.ids);
-	free(tables->walk.places);
-	free(tables->walk.found);
+	stack_paths_free(&tables->paths_of_stack);
 	free(tables->stack);
 	names_free(tables->names);
 	arena_free(&tables->arena);
@@ -404,135 +380,23 @@ tables_part(struct path_tables *tables, uint32_t value, struct error *error)
 
 /* ---- stacks and their paths ---- */
 
-static uint64_t
-number_after(uint64_t before, const char *text, size_t length)
-{
-	const uint64_t number = XXH3_64bits_withSeed(text, length, before);
-
-	return number == 0 ? 1 : number;
-}
-
-static uint64_t
-name_after(const struct path_tables *tables, uint64_t before, uint32_t name)
-{
-	return number_after(before, names_text(tables->names, name),
-	                    names_length(tables->names, name));
-}
-
-/*
- * A canonical path goes on by a name; if that stands on it already, it goes on
- * from there.  n: the names of the path; returns how many it then has.  The path
- * with the name is one that the stack counts for.
- */
-static size_t
-tables_walk_step(struct path_tables *tables, size_t n, uint32_t name,
-                 struct error *error)
-{
-	struct walk *walk = &tables->walk;
-	const uint64_t before = n == 0 ? 0 : walk->ids[n - 1];
-	const uint64_t id = name_after(tables, before, name);
-	int is_new;
-
-	if (n < tables->request.most_names) {
-		if (memory_grow(&walk->found, &walk->found_capacity,
-		                walk->n_found + 1, sizeof *walk->found,
-		                error) != 0)
-			return 0;
-		walk->found[walk->n_found++] = id;
-		is_new = seen_add(&tables->paths, id, error);
-		walk->names[n] = name;
-		if (is_new < 0 || (is_new > 0 &&
-		    (parquet_put_number(tables->tables[TABLE_PATH], PATH_ID,
-		                        (int64_t)id, error) != 0 ||
-		     parquet_put_texts(tables->tables[TABLE_PATH], PATH_NAMES,
-		                       walk->names, n + 1, error) != 0 ||
-		     parquet_put_number(tables->tables[TABLE_PATH],
-		                        PATH_PARENT, n == 0 ? PARQUET_NULL :
-		                        (int64_t)before, error) != 0)))
-			return 0;
-		if (is_new > 0)
-			parquet_end_row(tables->tables[TABLE_PATH]);
-	}
-	if (walk->places[name].in_path > 0) {
-		const size_t place = walk->places[name].in_path;
-
-		while (n > place)
-			walk->places[walk->names[--n]].in_path = 0;
-		/* The number of the path up to there is still in ids. */
-		return place;
-	}
-	walk->names[n] = name;
-	walk->ids[n] = id;
-	walk->places[name].in_path = (uint32_t)n + 1;
-	return n + 1;
-}
-
-/*
- * The paths that begin with stack[first], its outermost activation.  Once a path
- * is too long it only matters again if a name on it comes back.
- */
-static void
-walk_from(struct path_tables *tables, size_t first, size_t depth,
-          struct error *error)
-{
-	struct walk *walk = &tables->walk;
-	size_t n = 0, last = 0;
-
-	for (size_t i = first; i < depth && !error->is_set &&
-	     (n < tables->request.most_names || i < last); i++) {
-		const uint32_t name = tables->stack[i];
-
-		if (walk->places[name].last > last)
-			last = walk->places[name].last;
-		n = tables_walk_step(tables, n, name, error);
-	}
-	while (n > 0)
-		walk->places[walk->names[--n]].in_path = 0;
-}
-
+/* Writes a path that was not written. */
 static int
-compare_numbers(const void *a, const void *b, void *context)
+add_path(void *context, uint64_t id, const uint32_t *names, size_t n,
+         uint64_t before, struct error *error)
 {
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	struct path_tables *tables = context;
+	struct parquet_table *table = tables->tables[TABLE_PATH];
+	const int is_new = seen_add(&tables->paths, id, error);
 
-	(void)context;
-	return (x > y) - (x < y);
-}
-
-/* Finds the paths of stack[depth], and writes which they are. */
-static int
-add_paths(struct path_tables *tables, uint64_t id, size_t depth,
-          struct error *error)
-{
-	struct walk *walk = &tables->walk;
-	struct parquet_table *table = tables->tables[TABLE_STACK_PATH];
-
-	walk->n_found = 0;
-	for (size_t i = 0; i < depth; i++) {
-		struct name_place *place = &walk->places[tables->stack[i]];
-
-		if (place->first == 0)
-			place->first = (uint32_t)i + 1;
-		place->last = (uint32_t)i + 1;
-	}
-	for (size_t i = 0; i < depth && !error->is_set; i++)
-		if (walk->places[tables->stack[i]].first == i + 1)
-			walk_from(tables, i, depth, error);
-	for (size_t i = 0; i < depth; i++)
-		walk->places[tables->stack[i]] = (struct name_place){ 0 };
-	if (error->is_set ||
-	    sort_items(walk->found, walk->n_found, sizeof *walk->found,
-	               compare_numbers, NULL, error) != 0)
+	if (is_new <= 0)
+		return is_new;
+	if (parquet_put_number(table, PATH_ID, (int64_t)id, error) != 0 ||
+	    parquet_put_texts(table, PATH_NAMES, names, n, error) != 0 ||
+	    parquet_put_number(table, PATH_PARENT, n == 1 ? PARQUET_NULL :
+	                       (int64_t)before, error) != 0)
 		return -1;
-	for (size_t i = 0; i < walk->n_found; i++) {
-		if (i > 0 && walk->found[i] == walk->found[i - 1])
-			continue;
-		if (parquet_put_number(table, 0, (int64_t)id, error) != 0 ||
-		    parquet_put_number(table, 1, (int64_t)walk->found[i],
-		                       error) != 0)
-			return -1;
-		parquet_end_row(table);
-	}
+	parquet_end_row(table);
 	return 0;
 }
 
@@ -542,23 +406,11 @@ add_stack(struct path_tables *tables, uint64_t id, size_t depth,
           struct error *error)
 {
 	struct parquet_table *table = tables->tables[TABLE_STACK];
-	struct walk *walk = &tables->walk;
-	const size_t n_before = walk->places_capacity;
+	struct stack_paths *paths = &tables->paths_of_stack;
 	const int is_new = seen_add(&tables->stacks, id, error);
 
 	if (is_new <= 0)
 		return is_new;
-	if (memory_grow(&walk->names, &walk->capacity, depth,
-	                sizeof *walk->names, error) != 0 ||
-	    memory_grow(&walk->ids, &walk->ids_capacity, depth,
-	                sizeof *walk->ids, error) != 0 ||
-	    memory_grow(&walk->places, &walk->places_capacity,
-	                names_count(tables->names), sizeof *walk->places,
-	                error) != 0)
-		return -1;
-	if (walk->places_capacity > n_before)
-		memset(walk->places + n_before, 0, (walk->places_capacity -
-		       n_before) * sizeof *walk->places);
 	if (parquet_put_number(table, STACK_ID, (int64_t)id, error) != 0 ||
 	    parquet_put_texts(table, STACK_NAMES, tables->stack, depth,
 	                      error) != 0 ||
@@ -566,7 +418,19 @@ add_stack(struct path_tables *tables, uint64_t id, size_t depth,
 	                     error) != 0)
 		return -1;
 	parquet_end_row(table);
-	return add_paths(tables, id, depth, error);
+	if (stack_paths_find(paths, tables->names, tables->stack, depth,
+	                     tables->request.most_names, add_path, tables,
+	                     error) != 0)
+		return -1;
+	table = tables->tables[TABLE_STACK_PATH];
+	for (size_t i = 0; i < paths->n_found; i++) {
+		if (parquet_put_number(table, 0, (int64_t)id, error) != 0 ||
+		    parquet_put_number(table, 1, (int64_t)paths->found[i],
+		                       error) != 0)
+			return -1;
+		parquet_end_row(table);
+	}
+	return 0;
 }
 
 /* ---- a member ---- */
@@ -595,21 +459,6 @@ tables_add_text(struct path_tables *tables, const char *text,
 	return names_add(tables->names, text, strlen(text), error);
 }
 
-/* Whether a label of the samples has the key. */
-static bool
-has_label(const struct profile *profile, const struct section *section,
-          const char *key)
-{
-	const struct label_set *set = section->label_set == NO_LABELS ? NULL :
-	    &profile->label_sets[section->label_set];
-
-	for (uint32_t i = 0; set != NULL && i < set->n; i++)
-		if (strcmp(names_text(profile->names,
-		           profile->labels[set->first + i].key), key) == 0)
-			return true;
-	return false;
-}
-
 /* A label of a section: enters it into the set, of which *id is the number. */
 struct label_pair {
 	uint32_t key, value;		/* names of the tables */
@@ -625,8 +474,8 @@ tables_add_pair(struct adding *adding, struct label_pair *pairs, size_t *n,
 
 	pair->key = tables_add_text(tables, key, error);
 	pair->value = tables_add_text(tables, value, error);
-	*id = number_after(number_after(*id, key, strlen(key)), value,
-	                   strlen(value));
+	*id = path_number_after(*id, key, strlen(key));
+	*id = path_number_after(*id, value, strlen(value));
 	return error->is_set ? -1 : 0;
 }
 
@@ -674,7 +523,7 @@ tables_add_section(struct adding *adding, uint32_t number, struct error *error)
 	}
 	for (size_t i = 0; pairs != NULL && i < 3; i++)
 		if (known[i][1] != NULL &&
-		    !has_label(profile, &section, known[i][0]))
+		    section_label(profile, &section, known[i][0]) == NULL)
 			tables_add_pair(adding, pairs, &n, &id, known[i][0],
 			                known[i][1], error);
 	text_free(&value);
@@ -688,7 +537,7 @@ tables_add_section(struct adding *adding, uint32_t number, struct error *error)
 			adding->value_of[number] = pairs[i].value;
 	if (tables->request.key != NULL &&
 	    strcmp(tables->request.key, "id") == 0 &&
-	    !has_label(profile, &section, "id"))
+	    section_label(profile, &section, "id") == NULL)
 		adding->value_of[number] = adding->member;
 	is_new = n == 0 || error->is_set ? 0 :
 	    seen_add(&tables->labels, id, error);
@@ -774,14 +623,6 @@ add_hit(struct adding *adding, uint32_t node, uint32_t r, int64_t time_ns,
 	return 0;
 }
 
-/* When a run began, of hits of which no more is known. */
-static int64_t
-start_of(const struct adding *adding)
-{
-	return adding->process == NULL || adding->process->start_ns == 0 ?
-	    PARQUET_NULL : (int64_t)adding->process->start_ns;
-}
-
 /* A node's own hits of a resource, by slices of time where these are known. */
 static int
 add_hits(struct adding *adding, uint32_t node, uint32_t r,
@@ -803,8 +644,11 @@ add_hits(struct adding *adding, uint32_t node, uint32_t r,
 			break;
 		left -= hits;
 	}
+	/* Of the others no more is known than when the run began. */
 	return error->is_set ? -1 :
-	    add_hit(adding, node, r, start_of(adding), left, error);
+	    add_hit(adding, node, r, adding->process == NULL ||
+	            adding->process->start_ns == 0 ? PARQUET_NULL :
+	            (int64_t)adding->process->start_ns, left, error);
 }
 
 /* Names the stack that ends at a node. */
@@ -836,7 +680,8 @@ tables_find_stack(struct adding *adding, uint32_t node, struct error *error)
 		return -1;
 	/* Nodes come depth first: what is above it is still there. */
 	tables->stack[adding->depth_of[node]++] = name;
-	adding->id_of[node] = name_after(tables, adding->id_of[node], name);
+	adding->id_of[node] = path_number(tables->names, adding->id_of[node],
+	                                  name);
 	return 0;
 }
 
@@ -870,19 +715,7 @@ add_nodes(struct adding *adding, struct error *error)
 	return 0;
 }
 
-static void
-adding_free(struct adding *adding)
-{
-	free(adding->name_of);
-	large_array_free(adding->id_of);
-	large_array_free(adding->depth_of);
-	free(adding->labels_of);
-	free(adding->value_of);
-	free(adding->resource_of);
-	free(adding->gtick_of);
-}
-
-/* Call adding_free even if it fails. */
+/* What is allocated stays the caller's, even if it fails. */
 static int
 adding_begin(struct adding *adding, struct error *error)
 {
@@ -937,14 +770,20 @@ tables_add_profile(struct path_tables *tables, struct profile *profile,
 	};
 	int status = -1;
 
-	tables->members = number_after(tables->members, id, strlen(id));
+	tables->members = path_number_after(tables->members, id, strlen(id));
 	if (adding.member != NO_NAME &&
 	    naming_stacks(&naming, profile->n_sections > 0, &stacks,
 	                  error) == 0 &&
 	    adding_begin(&adding, error) == 0 &&
 	    tables_add_member(&adding, path, error) == 0)
 		status = add_nodes(&adding, error);
-	adding_free(&adding);
+	free(adding.name_of);
+	large_array_free(adding.id_of);
+	large_array_free(adding.depth_of);
+	free(adding.labels_of);
+	free(adding.value_of);
+	free(adding.resource_of);
+	free(adding.gtick_of);
 	stacks_free(&stacks);
 	return status;
 }

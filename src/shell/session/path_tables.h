@@ -17,6 +17,8 @@
 #include "src/formats/merged/merging.h"
 #include "src/profile/profile.h"
 
+/* ---- path_tables.c ---- */
+
 enum { PATH_TABLES_NAMES = 8 };	/* of a path, unless one says else */
 
 struct path_tables;
@@ -50,5 +52,43 @@ enum merged_input path_tables_add(struct path_tables *tables, const char *path,
 
 /* Writes the rest. */
 int path_tables_end(struct path_tables *tables, struct error *error);
+
+/* ---- stack_paths.c ---- */
+
+/*
+ * The number of a path is a hash (XXH3, 64 bits) of its last name, seeded by the
+ * number of the path before it (0: there is none), so it is the same in every
+ * merge.  It is never 0.
+ */
+uint64_t path_number(const struct names *names, uint64_t before,
+                     uint32_t name);
+
+/* Likewise of any texts. */
+uint64_t path_number_after(uint64_t before, const char *text, size_t length);
+
+/* The paths of a stack, and room to find them.  Starts with `{ 0 }`. */
+struct stack_paths {
+	uint64_t *found;		/* [n_found] their numbers, ascending */
+	size_t n_found, found_capacity;
+	/* The path that is being walked. */
+	uint32_t *names;
+	uint64_t *ids;			/* of what it begins with */
+	struct name_place *places;	/* [names] */
+	size_t capacity, ids_capacity, places_capacity;
+};
+
+void stack_paths_free(struct stack_paths *paths);
+
+/* Takes a path of n names, perhaps one that came before; 0 or -1. */
+typedef int new_path(void *context, uint64_t id, const uint32_t *names,
+                     size_t n, uint64_t before, struct error *error);
+
+/*
+ * Finds the canonical paths of at most so many names that stack[depth], the
+ * outermost name first, counts for.  0, or -1 with *error set.
+ */
+int stack_paths_find(struct stack_paths *paths, const struct names *names,
+                     const uint32_t *stack, size_t depth, size_t most_names,
+                     new_path *take, void *context, struct error *error);
 
 #endif

@@ -35,25 +35,17 @@ session_start(struct session *session)
 	session->subject = &session->loaded;
 }
 
-static void
-session_free_files(char **files, size_t n)
-{
-	for (size_t i = 0; files != NULL && i < n; i++)
-		free(files[i]);
-	free(files);
-}
-
 void
 session_end(struct session *session)
 {
 	naming_free(&session->loaded.naming);
 	refinement_free(&session->refinement);
 	profile_free(session->loaded.profile);
-	session_free_files(session->files, session->n_files);
+	memory_strings_free(session->files, session->n_files);
 	free(session->root_choice);
 	address_lines_free(session->lines);
 	free(session->symfs);
-	session_free_files(session->directories, session->n_directories);
+	memory_strings_free(session->directories, session->n_directories);
 	code_free(&session->code);
 	comparison_free(&session->comparison);
 	comparison_free(&session->loaded_runs);
@@ -130,13 +122,6 @@ session_set_of(const struct session *session, uint32_t resource)
 	return set;
 }
 
-/* Whether a column of the named tree has the hits of a random group. */
-static bool
-is_group(const struct naming *naming, uint32_t resource)
-{
-	return naming->groups != NULL && resource >= naming->groups->first;
-}
-
 /* The set of a group: a part of the session's own. */
 static struct sample_set
 set_of_group(const struct session *session, uint32_t column)
@@ -153,15 +138,6 @@ set_of_group(const struct session *session, uint32_t column)
 	set.left = set.n_steps > 0 ? sample_tree_total(named, set.self) :
 	           set.total;
 	return set;
-}
-
-/* Makes the samples of a set its hits. */
-static void
-session_count_samples(struct sample_set *set)
-{
-	set->self = set->tree->samples[set->resource_number];
-	set->total = set->n_samples;
-	set->left = sample_tree_total(set->tree, set->self);
 }
 
 /*
@@ -190,58 +166,43 @@ make_set(struct session *session)
 		const struct naming_column *column = &naming->columns[i];
 		struct sample_set *set = &session->column_sets[i];
 
-		*set = is_group(naming, column->resource) ?
+		*set = naming->groups != NULL &&
+		    column->resource >= naming->groups->first ?
 		    set_of_group(session, column->resource) :
 		    session_set_of(session, column->resource);
 		set->weight = column->weight;
 		set->flow = column->flow;
-		if (column->counts_samples)
-			session_count_samples(set);
+		if (column->counts_samples) {
+			set->self = set->tree->samples[column->resource];
+			set->total = set->n_samples;
+			set->left = sample_tree_total(set->tree, set->self);
+		}
 	}
 }
 
 /*
- * The first resource; or if that is only what a level gains, as in a recording
- * of memory in use, the level.
+ * The resource of a new profile to begin with: that of the same name; else the
+ * first one, or if that is only what a level gains, as in a recording of memory
+ * in use, the level.
  */
 static uint32_t
-session_first_resource(const struct profile *profile)
+session_begin_resource(const struct session *session,
+                       const struct profile *profile)
 {
+	const struct resource *old = session_resource(session);
 	const struct level_kind *kind = level_kinds;
-	uint32_t level;
+	uint32_t found = NO_RESOURCE;
 
+	if (old != NULL)
+		found = profile_find_resource(profile, old->name);
+	if (found != NO_RESOURCE)
+		return found;
 	while (kind->name != NULL &&
 	       strcmp(kind->gain, profile->resources[0].name) != 0)
 		kind++;
-	level = kind->name != NULL ?
-	    profile_find_resource(profile, kind->name) : NO_RESOURCE;
-	return level != NO_RESOURCE ? level : 0;
-}
-
-/* The resource of the same name, or the one to begin with. */
-static uint32_t
-same_resource(const struct session *session, const struct profile *profile)
-{
-	const struct resource *old = session_resource(session);
-	uint32_t same = old == NULL ? NO_RESOURCE :
-	    profile_find_resource(profile, old->name);
-
-	return same != NO_RESOURCE ? same : session_first_resource(profile);
-}
-
-static char **
-copy_files(const char *const *files, size_t n, struct error *error)
-{
-	char **copy = memory_array(n, sizeof *copy, error);
-
-	for (size_t i = 0; copy != NULL && i < n; i++) {
-		copy[i] = memory_string(files[i], error);
-		if (copy[i] == NULL) {
-			session_free_files(copy, n);
-			return NULL;
-		}
-	}
-	return copy;
+	if (kind->name != NULL)
+		found = profile_find_resource(profile, kind->name);
+	return found != NO_RESOURCE ? found : 0;
 }
 
 /* How much debug information the rule and the steps need. */
@@ -391,7 +352,7 @@ adopt(struct session *session, struct profile *profile,
 	if (profile->n_resources == 0)
 		return error_set(error, "the profile has no resource");
 	column_list_show(&session->columns, profile,
-	                 same_resource(session, profile), &shown);
+	                 session_begin_resource(session, profile), &shown);
 	request = session_naming_request(session, profile, shown.resource);
 	if (!is_reload)
 		request.n_steps = 0;
@@ -401,7 +362,7 @@ adopt(struct session *session, struct profile *profile,
 	     read_lines(session, profile, wanted, error) != 0) ||
 	    naming_make(&naming, &request, error) != 0)
 		return -1;
-	copy = copy_files(files, n, error);
+	copy = memory_strings(files, n, error);
 	if (copy == NULL) {
 		naming_free(&naming);
 		return -1;
@@ -414,7 +375,7 @@ adopt(struct session *session, struct profile *profile,
 	comparison_forget_profile(&session->loaded_runs);
 	loaded->naming = (struct naming){ 0 };
 	profile_free(loaded->profile);
-	session_free_files(session->files, session->n_files);
+	memory_strings_free(session->files, session->n_files);
 	loaded->profile = profile;
 	session->lines_read = wanted;
 	session->files = copy;
@@ -513,7 +474,7 @@ session_set_base(struct session *session, const char *const *files, size_t n,
 	struct progress_line line;
 	int result = 0;
 
-	comparison.files = copy_files(files, n, error);
+	comparison.files = memory_strings(files, n, error);
 	if (comparison.files == NULL)
 		return -1;
 	options.progress = progress_line_start(&line, "loading");
@@ -850,20 +811,6 @@ rename_stacks(struct session *session, struct error *error)
 	return 0;
 }
 
-/*
- * In a profile of calls only groups are possible: calls do not say which stacks
- * have a path.
- */
-static int
-check_step(const struct session *session, const struct step *step,
-           struct error *error)
-{
-	if (session_need_profile(session, error) != 0)
-		return -1;
-	return session->loaded.profile->tree != NULL ? 0 :
-	    refine_graph_check(step, error);
-}
-
 /* At the prompt, says what the steps leave. */
 static void
 note_left(const struct session *session)
@@ -998,7 +945,13 @@ session_add_step(struct session *session, struct step *step,
 	if (step == NULL)
 		return -1;
 	step->granularity = session->settings.naming.granularity;
-	if (check_step(session, step, error) != 0 ||
+	/*
+	 * In a profile of calls only groups are possible: calls do not say
+	 * which stacks have a path.
+	 */
+	if (session_need_profile(session, error) != 0 ||
+	    (session->loaded.profile->tree == NULL &&
+	     refine_graph_check(step, error) != 0) ||
 	    session_try_step(session, step, &naming, error) != 0) {
 		step_release(step);
 		return -1;
@@ -1093,9 +1046,8 @@ replace_naming(struct session *session, const struct naming_request *request,
 	loaded->naming = naming;
 	loaded->resource = request->resource;
 	make_set(session);
-	loaded->root = root_choose(&loaded->naming,
-	                                   &loaded->set,
-	                                   session->root_choice);
+	loaded->root = root_choose(&loaded->naming, &loaded->set,
+	                           session->root_choice);
 	return 0;
 }
 
@@ -1117,9 +1069,8 @@ use_resource(struct session *session, uint32_t resource, struct error *error)
 	                    loaded->naming.weight);
 	loaded->resource = resource;
 	make_set(session);
-	loaded->root = root_choose(&loaded->naming,
-	                                   &loaded->set,
-	                                   session->root_choice);
+	loaded->root = root_choose(&loaded->naming, &loaded->set,
+	                           session->root_choice);
 	return 0;
 }
 
@@ -1255,11 +1206,11 @@ session_set_directories(struct session *session,
                         const char *const *directories, size_t n,
                         struct error *error)
 {
-	char **copy = copy_files(directories, n, error);
+	char **copy = memory_strings(directories, n, error);
 
 	if (copy == NULL)
 		return -1;
-	session_free_files(session->directories, session->n_directories);
+	memory_strings_free(session->directories, session->n_directories);
 	session->directories = copy;
 	session->n_directories = n;
 	return 0;

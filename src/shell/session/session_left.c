@@ -16,16 +16,10 @@ static int
 group_whole_graph(struct whole_stacks *whole,
                   const struct naming_request *request, struct error *error)
 {
-	bool *skipped = memory_array(request->n_steps, sizeof *skipped, error);
-	struct error why;
-	struct call_graph *graph;
 	bool is_own;
+	struct call_graph *graph = refine_graph(request->profile,
+	    request->steps, request->n_steps, NULL, &is_own, NULL, error);
 
-	if (skipped == NULL)
-		return -1;
-	graph = refine_graph(request->profile, request->steps,
-	                     request->n_steps, skipped, &is_own, &why, error);
-	free(skipped);
 	if (graph == NULL)
 		return -1;
 	whole->graph = is_own ? graph : NULL;
@@ -119,40 +113,6 @@ session_hits_after(const struct session *session, struct error *error)
 	return NULL;
 }
 
-struct section_total *
-session_section_totals(const struct session *session, uint32_t resource,
-                       struct error *error)
-{
-	const struct subject *subject = session->subject;
-	struct naming_request request = session_naming_request(session,
-	    subject->profile, subject->resource);
-	struct section_total *totals = memory_array(
-	    subject->profile->n_sections + (size_t)1, sizeof *totals, error);
-	struct refining *refining = NULL;
-	struct stacks stacks;
-	struct error why;
-
-	if (totals == NULL)
-		return NULL;
-	if (request.n_steps == 0) {
-		section_totals(subject->profile, subject->profile->tree,
-		               resource, totals);
-		return totals;
-	}
-	if (naming_stacks(&request, true, &stacks, error) == 0)
-		refining = refine_stacks(&stacks, request.steps,
-		                         request.n_steps, NULL, &why, error);
-	if (refining != NULL) {
-		refined_section_totals(refining, resource, totals);
-	} else {
-		free(totals);
-		totals = NULL;
-	}
-	refining_free(refining);
-	stacks_free(&stacks);
-	return totals;
-}
-
 /*
  * The stacks after n steps, of which the last must match something.  NULL with
  * *error set.
@@ -179,68 +139,46 @@ session_left_apply_steps(const struct stacks *stacks,
 	return refining;
 }
 
-/* Totals by section after these steps. */
-static int
-find_step_totals(const struct naming_request *request,
-                 struct section_total *totals, struct error *error)
-{
-	struct refining *refining = NULL;
-	struct stacks stacks;
-	int result;
-
-	if (naming_stacks(request, true, &stacks, error) == 0)
-		refining = session_left_apply_steps(&stacks, request, error);
-	if (refining != NULL)
-		refined_section_totals(refining, request->resource, totals);
-	result = refining != NULL ? 0 : -1;
-	refining_free(refining);
-	stacks_free(&stacks);
-	return result;
-}
-
 struct section_total *
-session_step_totals(const struct session *session, struct step *step,
-                    struct error *error)
+session_section_totals(const struct session *session, uint32_t resource,
+                       struct step *step, struct error *error)
 {
 	const struct subject *subject = session->subject;
 	struct naming_request request = session_naming_request(session,
 	    subject->profile, subject->resource);
 	struct section_total *totals = memory_array(
 	    subject->profile->n_sections + (size_t)1, sizeof *totals, error);
-	struct step **steps = session_steps_and(&request, step, error);
-	int result = -1;
-
-	step->granularity = session->settings.naming.granularity;
-	if (totals != NULL && steps != NULL)
-		result = find_step_totals(&request, totals, error);
-	free(steps);
-	if (result == 0)
-		return totals;
-	free(totals);
-	return NULL;
-}
-
-/* The rows that these steps drop. */
-static int
-find_step_rows(const struct naming_request *request,
-               const struct sample_tree *tree, bool *dropped,
-               struct error *error)
-{
+	struct step **steps = NULL;
 	struct refining *refining = NULL;
 	struct stacks stacks = { 0 };
-	struct slice_set times;
-	int result;
+	struct error why;
 
-	if ((tree == request->profile->tree ?
-	     naming_stacks(request, false, &stacks, error) :
-	     naming_stacks_of(request, tree, &stacks, error)) == 0)
-		refining = session_left_apply_steps(&stacks, request, error);
-	if (refining != NULL)
-		refined_rows(refining, dropped, &times);
-	result = refining != NULL ? 0 : -1;
+	if (totals == NULL)
+		return NULL;
+	if (step != NULL) {
+		step->granularity = session->settings.naming.granularity;
+		steps = session_steps_and(&request, step, error);
+	} else if (request.n_steps == 0) {
+		section_totals(subject->profile, subject->profile->tree,
+		               resource, totals);
+		return totals;
+	}
+	if (!error->is_set &&
+	    naming_stacks(&request, true, &stacks, error) == 0)
+		refining = step != NULL ?
+		    session_left_apply_steps(&stacks, &request, error) :
+		    refine_stacks(&stacks, request.steps, request.n_steps,
+		                  NULL, &why, error);
+	if (refining != NULL) {
+		refined_section_totals(refining, resource, totals);
+	} else {
+		free(totals);
+		totals = NULL;
+	}
 	refining_free(refining);
 	stacks_free(&stacks);
-	return result;
+	free(steps);
+	return totals;
 }
 
 int
@@ -251,12 +189,23 @@ session_step_rows(const struct session *session, struct step *step,
 	struct naming_request request = session_naming_request(session,
 	    session->subject->profile, session->subject->resource);
 	struct step **steps = session_steps_and(&request, step, error);
+	struct refining *refining = NULL;
+	struct stacks stacks = { 0 };
+	struct slice_set times;
 	int result;
 
 	if (steps == NULL)
 		return -1;
 	step->granularity = session->settings.naming.granularity;
-	result = find_step_rows(&request, tree, dropped, error);
+	if ((tree == request.profile->tree ?
+	     naming_stacks(&request, false, &stacks, error) :
+	     naming_stacks_of(&request, tree, &stacks, error)) == 0)
+		refining = session_left_apply_steps(&stacks, &request, error);
+	if (refining != NULL)
+		refined_rows(refining, dropped, &times);
+	result = refining != NULL ? 0 : -1;
+	refining_free(refining);
+	stacks_free(&stacks);
 	free(steps);
 	return result;
 }

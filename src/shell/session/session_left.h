@@ -37,20 +37,14 @@ uint64_t *session_hits_after(const struct session *session,
 
 /*
  * The hits and samples of a resource that the steps leave in each section of a
- * profile that has stacks (profile/sections.h), freed with free().  NULL with
- * *error set.  O(nodes) for each step.
+ * profile that has stacks (profile/sections.h), freed with free().  step: one
+ * more, which stays the caller's, or NULL.  NULL with *error set, also if that
+ * step matches nothing.  O(nodes) for each step.
  */
 struct section_total *session_section_totals(const struct session *session,
                                              uint32_t resource,
+                                             struct step *step,
                                              struct error *error);
-
-/*
- * The same with one more step, which stays the caller's; NULL with *error set
- * also if the step matches nothing.
- */
-struct section_total *session_step_totals(const struct session *session,
-                                          struct step *step,
-                                          struct error *error);
 
 /*
  * The rows of a tree whose stacks the steps and one more drop: sets

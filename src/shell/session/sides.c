@@ -158,14 +158,6 @@ struct chosen {
 	bool *is_kept, *is_on[2];	/* [n_sections + 1] */
 };
 
-static void
-chosen_free(struct chosen *chosen)
-{
-	free(chosen->is_kept);
-	free(chosen->is_on[0]);
-	free(chosen->is_on[1]);
-}
-
 /* Steps that match nothing are skipped, here as elsewhere. */
 static int
 do_steps(struct chosen *chosen, struct step *const *steps, size_t n,
@@ -208,7 +200,7 @@ take_others(struct chosen *chosen)
 	text_free(&text);
 }
 
-/* Call chosen_free even if it fails. */
+/* What is allocated stays the caller's, even if it fails. */
 static int
 sides_choose(struct chosen *chosen, struct step *const *steps, size_t n_steps,
              struct error *error)
@@ -322,13 +314,6 @@ sides_check_values(const struct chosen *chosen, const struct division *division,
 	return 0;
 }
 
-static int
-sides_compare_values(const void *a, const void *b, void *context)
-{
-	return names_compare(context, *(const uint32_t *)a,
-	                     *(const uint32_t *)b);
-}
-
 static uint64_t
 sides_hash_of(const struct names *names, uint32_t name)
 {
@@ -341,7 +326,7 @@ compare_hashes(const void *a, const void *b, void *context)
 	uint64_t x = sides_hash_of(context, *(const uint32_t *)a);
 	uint64_t y = sides_hash_of(context, *(const uint32_t *)b);
 
-	return x != y ? (x < y ? -1 : 1) : sides_compare_values(a, b, context);
+	return x != y ? (x < y ? -1 : 1) : names_compare_items(a, b, context);
 }
 
 /* Gives each value of a side a column; those of the base come first. */
@@ -362,7 +347,7 @@ place_values(struct division *division, int side, struct error *error)
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	qsort_r(order, n, sizeof *order, are_grouped ? compare_hashes :
-	        sides_compare_values, values);
+	        names_compare_items, values);
 	division->n[side] = are_grouped ? SIDE_GROUPS : n;
 	for (uint32_t i = 0; i < n; i++)
 		division->columns_of[side][order[i]] = first +
@@ -425,7 +410,9 @@ sides_divide(const struct sides *sides, const struct profile *profile,
 		result = sides_divide_values(&chosen, division, error);
 	if (result != 0)
 		division_free(division);
-	chosen_free(&chosen);
+	free(chosen.is_kept);
+	free(chosen.is_on[0]);
+	free(chosen.is_on[1]);
 	return result;
 }
 
@@ -453,7 +440,7 @@ division_values(const struct division *division, int side, uint32_t *n,
 	for (uint32_t i = 0; order != NULL && i < *n; i++)
 		order[i] = i;
 	if (order != NULL)
-		qsort_r(order, *n, sizeof *order, sides_compare_values, values);
+		qsort_r(order, *n, sizeof *order, names_compare_items, values);
 	return order;
 }
 

@@ -169,17 +169,6 @@ clones_find_calls(struct clones_making *making, struct error *error)
 	                error) != 0 ? -1 : 0;
 }
 
-static void
-calls_free(struct calls *calls)
-{
-	free(calls->pairs);
-	index_free(&calls->index);
-	free(calls->first_callee);
-	free(calls->callees);
-	free(calls->first_caller);
-	free(calls->callers);
-}
-
 /* ---- the levels of detours ---- */
 
 /* Functions and levels, in the order of levels. */
@@ -642,7 +631,12 @@ clones_make(struct clones *clones, const struct sample_set *set,
 	free(making.is_whole);
 	free(making.original_of);
 	index_free(&making.index);
-	calls_free(&making.calls);
+	free(making.calls.pairs);
+	index_free(&making.calls.index);
+	free(making.calls.first_callee);
+	free(making.calls.callees);
+	free(making.calls.first_caller);
+	free(making.calls.callers);
 	return status;
 }
 

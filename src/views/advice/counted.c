@@ -34,19 +34,6 @@ counted_without_root(const struct sample_set *set, uint32_t root,
 }
 
 static uint64_t
-hits_of_body(const struct sample_set *set, uint32_t name)
-{
-	const struct sample_tree *tree = set->tree;
-	uint64_t hits = 0;
-
-	for (uint32_t node = measure_next_node(tree, 0, name);
-	     node < tree->n_nodes;
-	     node = measure_next_node(tree, node + 1, name))
-		hits += set->self[tree->row[node]];
-	return hits;
-}
-
-static uint64_t
 hits_of_starts(const struct sample_set *set, uint32_t name, uint32_t root)
 {
 	const struct sample_tree *tree = set->tree;
@@ -87,7 +74,7 @@ counted_in_groups(const struct group_noise *noise, enum counted counted,
 		const struct sample_set *set = &noise->sets[g];
 
 		hits->hits[g] = counted == COUNTED_BODY ?
-		    hits_of_body(set, *path) : counted == COUNTED_STARTS ?
+		    measure_body(set, *path) : counted == COUNTED_STARTS ?
 		    hits_of_starts(set, *path, root) : hits_of_cut(set);
 	}
 	return 0;

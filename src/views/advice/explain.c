@@ -100,7 +100,6 @@ struct explanation {
 	uint32_t *hot;		/* [n_hot] names, in the table's arena */
 	size_t n_hot;
 	uint64_t hot_hits;
-	bool hot_is_estimated;
 	uint32_t main_body;	/* the body that used most; NO_NAME: none */
 	struct topic topics[TOPICS_MAX];
 	size_t n_topics;
@@ -380,35 +379,6 @@ is_most(uint64_t hits, uint64_t of)
 	return hits > of / 2 && of > 0;
 }
 
-/* The path to a row as names in the table's arena, outermost first. */
-static uint32_t *
-hot_names(struct explanation *explanation, const struct rows *rows,
-          uint32_t row, size_t n, struct error *error)
-{
-	/* One more, for the callees where it splits. */
-	uint32_t *path = arena_alloc(&explanation->table->arena,
-	                             (n + 1) * sizeof *path, error);
-
-	for (size_t i = n; path != NULL && i-- > 0; row = rows->items[row].parent)
-		path[i] = rows->items[row].name;
-	return path;
-}
-
-static int
-show_hot_path(struct explanation *explanation, struct error *error)
-{
-	struct explain_candidate end = { .hits = explanation->hot_hits,
-		.is_estimated = explanation->hot_is_estimated };
-	const char *text = explanation->n_hot == 1 ?
-	    "No hot path: no callee holds most of the root" :
-	    "Hot path: at each step, one callee holds most";
-
-	if (begin_finding(explanation, "hot path", text) != 0)
-		return -1;
-	return explain_add_row(explanation, explanation->hot,
-	                       explanation->n_hot, &end, error);
-}
-
 /* Adds a row for the hot path extended by a name. */
 static int
 add_callee(struct explanation *explanation,
@@ -484,7 +454,7 @@ follow_hot_path(struct explanation *explanation, const struct rows *rows,
 	const struct names *names = explanation->set->names;
 	struct ranking callees;
 	uint32_t row = 0, callee;
-	struct explain_candidate back;
+	struct explain_candidate back, end;
 	size_t n = 0;
 
 	while (row < rows->n && rows->items[row].parent != NO_RECORD)
@@ -501,11 +471,22 @@ follow_hot_path(struct explanation *explanation, const struct rows *rows,
 			break;
 		row = callee;
 	}
-	explanation->hot = hot_names(explanation, rows, row, n, error);
 	explanation->n_hot = n;
+	/* One more, for the callees where it splits. */
+	explanation->hot = arena_alloc(&explanation->table->arena,
+	    (n + 1) * sizeof *explanation->hot, error);
+	if (explanation->hot == NULL)
+		return -1;
+	for (uint32_t at = row; at != NO_RECORD; at = rows->items[at].parent)
+		explanation->hot[--n] = rows->items[at].name;
 	explanation->hot_hits = rows->items[row].hits;
-	explanation->hot_is_estimated = rows->items[row].is_estimated;
-	if (explanation->hot == NULL || show_hot_path(explanation, error) != 0)
+	end = (struct explain_candidate){ .hits = explanation->hot_hits,
+		.is_estimated = rows->items[row].is_estimated };
+	if (begin_finding(explanation, "hot path", explanation->n_hot == 1 ?
+	        "No hot path: no callee holds most of the root" :
+	        "Hot path: at each step, one callee holds most") != 0 ||
+	    explain_add_row(explanation, explanation->hot, explanation->n_hot,
+	                    &end, error) != 0)
 		return -1;
 	return show_stop(explanation, &callees, rows->disjoint == NULL ?
 	                 0 : rows->disjoint[row].own, &back, error);
@@ -575,29 +556,22 @@ show_bodies(struct explanation *explanation,
 	                  error);
 }
 
-/* [names] the hits of all activations of each name, however nested. */
-static double *
-sum_activations(const struct sample_set *set, struct error *error)
-{
-	const struct sample_tree *tree = set->tree;
-	double *sums = memory_array(names_count(set->names), sizeof *sums,
-	                            error);
-
-	for (uint32_t node = 0; sums != NULL && node < tree->n_nodes; node++)
-		sums[tree->label[node]] += (double)set->weight[node];
-	return sums;
-}
-
 static int
 show_recursion(struct explanation *explanation,
                const struct function_total *totals, uint32_t n,
                struct error *error)
 {
-	double *activations = sum_activations(explanation->set, error);
+	const struct sample_set *set = explanation->set;
+	const struct sample_tree *tree = set->tree;
+	/* [names] the hits of all activations, however nested. */
+	double *activations = memory_array(names_count(set->names),
+	                                   sizeof *activations, error);
 	struct ranking ranking = { 0 };
 
 	if (activations == NULL)
 		return -1;
+	for (uint32_t node = 0; node < tree->n_nodes; node++)
+		activations[tree->label[node]] += (double)set->weight[node];
 	for (uint32_t i = 0; i < n; i++) {
 		double stacks = (double)totals[i].inclusive;
 		double sum = activations[totals[i].name];
@@ -999,28 +973,23 @@ describe_placeholders(const struct sample_set *set, struct table *table,
 static void
 explain_add_columns(struct table *table, const struct explanation *explanation)
 {
-	static const struct {
-		const char *key, *title;
-		enum cell_kind kind;
-	} columns[] = {
-		{ "finding", "", CELL_COUNT },
-		{ "kind", "", CELL_TEXT },
-		{ "text", "", CELL_TEXT },
-		{ "activations", "", CELL_FRACTION },
+	const bool is_flow = explanation->set->flow != NULL;
+	const struct column columns[] = {
+		{ "finding", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "kind", "", .kind = CELL_TEXT, .is_data_only = true },
+		{ "text", "", .kind = CELL_TEXT, .is_data_only = true },
+		{ "activations", "", .kind = CELL_FRACTION,
+		  .is_data_only = true },
+		{ "hits", "#hits", .kind = CELL_HITS },
+		{ "fraction", "%", .kind = CELL_PERCENT },
+		{ is_flow ? "estimated" : NULL, "~", .kind = CELL_FLAG,
+		  .mark = '~' },
+		{ is_flow ? NULL : "error", "+-", .kind = CELL_PERCENT,
+		  .is_data_only = !explain_has_errors(explanation) },
+		{ "path", "call path", .kind = CELL_PATH },
 	};
 
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		table_add_column(table, columns[i].key, columns[i].title,
-		                 columns[i].kind)->is_data_only = true;
-	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "%", CELL_PERCENT);
-	if (explanation->set->flow != NULL)
-		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
-		    '~';
-	else
-		table_add_column(table, "error", "+-", CELL_PERCENT)->
-		    is_data_only = !explain_has_errors(explanation);
-	table_add_column(table, "path", "call path", CELL_PATH);
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 	table->group_key = "finding";
 }
 

@@ -46,7 +46,7 @@ count_threads(const struct sample_set *set, struct sharers *sharers,
 
 			if (!has_hits[i])
 				continue;
-			sharers->threads += 1 + thread->n_earlier;
+			sharers->threads += thread_count(profile, i);
 			sharers->processes += !*process;
 			*process = true;
 		}
@@ -57,25 +57,12 @@ count_threads(const struct sample_set *set, struct sharers *sharers,
 	return error->is_set ? -1 : 0;
 }
 
-/* A process that continues in a second file is there twice. */
-static void
-count_once(const struct profile *profile, struct sharers *sharers)
-{
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < profile->n_processes; i++)
-		n += profile->processes[i].continues;
-	if (n < sharers->processes)
-		sharers->processes -= n;
-	if (n < sharers->threads)
-		sharers->threads -= n;
-}
-
 static int
 count_sharers(const struct sample_set *set, struct sharers *sharers,
               struct error *error)
 {
 	const struct profile *profile = set->profile;
+	uint64_t n_again = 0;
 
 	*sharers = (struct sharers){ .processes = profile->n_processes };
 	if (profile->fleet != NULL) {
@@ -85,7 +72,13 @@ count_sharers(const struct sample_set *set, struct sharers *sharers,
 	if (profile->tree != NULL && sections_know(profile, SECTION_THREAD) &&
 	    count_threads(set, sharers, error) != 0)
 		return -1;
-	count_once(profile, sharers);
+	/* A process that continues in a second file is there twice. */
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		n_again += profile->processes[i].continues;
+	if (n_again < sharers->processes)
+		sharers->processes -= n_again;
+	if (n_again < sharers->threads)
+		sharers->threads -= n_again;
 	return 0;
 }
 

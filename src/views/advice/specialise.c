@@ -84,28 +84,22 @@ struct specialisation {
 
 /* ---- paths ---- */
 
-static void
-add_path_text(struct text_buffer *text, const struct names *names,
-              const uint32_t *path, size_t n)
-{
-	text_add_char(text, '(');
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			text_add_char(text, ' ');
-		text_add_word(text, names_text(names, path[i]),
-		              names_length(names, path[i]));
-	}
-	text_add_char(text, ')');
-}
-
-/* Likewise in the table's arena; NULL with *error set. */
+/* "(main parse)", in the table's arena; NULL with *error set. */
 static const char *
 path_text(const struct specialisation *one, const uint32_t *path, size_t n,
           struct error *error)
 {
+	const struct names *names = one->set->names;
 	struct text_buffer text = { 0 };
 
-	add_path_text(&text, one->set->names, path, n);
+	text_add_char(&text, '(');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			text_add_char(&text, ' ');
+		text_add_word(&text, names_text(names, path[i]),
+		              names_length(names, path[i]));
+	}
+	text_add_char(&text, ')');
 	return text_move(&text, &one->table->arena, error);
 }
 
@@ -594,8 +588,7 @@ describe_overlap(struct specialisation *one, struct error *error)
 	const char *hits, *more;
 
 	for (uint32_t i = 0; i < one->n_plans; i++) {
-		if (__builtin_add_overflow(sum, one->plans[i].hits, &sum))
-			sum = UINT64_MAX;
+		count_add(&sum, one->plans[i].hits);
 		if (one->plans[i].hits > most)
 			most = one->plans[i].hits;
 	}
@@ -745,28 +738,27 @@ specialise_describe(struct specialisation *one, const struct hidden *hidden,
 static void
 specialise_add_columns(struct table *table, bool has_plans)
 {
-	static const char *const texts[] = {
-		"in", "function", "becomes",
+	const struct column columns[] = {
+		{ "hits", "#hits", .kind = CELL_HITS },
+		{ "fraction", "%", .kind = CELL_PERCENT },
+		{ "kind", "change", .kind = CELL_TEXT },
+		{ "plan", "plan", .kind = CELL_COUNT,
+		  .is_data_only = !has_plans },
+		{ "alone", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "in", "", .kind = CELL_TEXT, .is_data_only = true },
+		{ "function", "", .kind = CELL_TEXT, .is_data_only = true },
+		{ "becomes", "", .kind = CELL_TEXT, .is_data_only = true },
+		{ "detour", "", .kind = CELL_FLAG, .is_data_only = true },
+		{ "given", "", .kind = CELL_PATH, .is_data_only = true },
+		{ "path", "", .kind = CELL_PATH, .is_data_only = true },
+		{ "in_name", "in", .kind = CELL_NAME, .is_text_only = true },
+		{ "function_name", "function", .kind = CELL_NAME,
+		  .is_text_only = true },
+		{ "becomes_name", "becomes", .kind = CELL_NAME,
+		  .is_text_only = true },
 	};
 
-	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "%", CELL_PERCENT);
-	table_add_column(table, "kind", "change", CELL_TEXT);
-	table_add_column(table, "plan", "plan", CELL_COUNT)->is_data_only =
-	    !has_plans;
-	table_add_column(table, "alone", "", CELL_COUNT)->is_data_only = true;
-	for (int i = 0; i < 3; i++)
-		table_add_column(table, texts[i], "",
-		                 CELL_TEXT)->is_data_only = true;
-	table_add_column(table, "detour", "", CELL_FLAG)->is_data_only = true;
-	table_add_column(table, "given", "", CELL_PATH)->is_data_only = true;
-	table_add_column(table, "path", "", CELL_PATH)->is_data_only = true;
-	table_add_column(table, "in_name", "in", CELL_NAME)->is_text_only =
-	    true;
-	table_add_column(table, "function_name", "function",
-	                 CELL_NAME)->is_text_only = true;
-	table_add_column(table, "becomes_name", "becomes",
-	                 CELL_NAME)->is_text_only = true;
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 }
 
 /* A path of the set's names as a cell; empty with *error set. */

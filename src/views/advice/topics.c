@@ -134,6 +134,25 @@ topic_is_sure(const struct topic_score *score)
 	    score->share > SURE * score->deviation;
 }
 
+/* By their shares of a, less those of b; [a->n], freed with free(). */
+static struct topic_score *
+topic_score_shares(const struct topic_totals *a, const struct topic_totals *b,
+                   struct error *error)
+{
+	struct topic_score *scores = memory_array(a->n, sizeof *scores, error);
+
+	for (uint32_t i = 0; scores != NULL && i < a->n && a->all > 0 &&
+	     b->all > 0; i++) {
+		const double of_a = topic_hits(a, i) / a->all;
+		const double of_b = topic_hits(b, i) / b->all;
+
+		scores[i].share = of_a - of_b;
+		scores[i].deviation = sqrt(topic_share_variance(a, of_a) +
+		                           topic_share_variance(b, of_b));
+	}
+	return scores;
+}
+
 /* [names] how far in a function is where it is outermost. */
 static uint32_t *
 topic_depths(const struct sample_set *set, struct error *error)
@@ -197,28 +216,6 @@ topic_choose(const struct topic_score *scores,
 
 /* ---- latency ---- */
 
-/* [latency->n], freed with free(). */
-static struct topic_score *
-topic_score_serial(const struct topic_totals *latency,
-                   const struct topic_totals *cpu, struct error *error)
-{
-	struct topic_score *scores = memory_array(latency->n, sizeof *scores,
-	                                          error);
-
-	for (uint32_t i = 0; scores != NULL && i < latency->n &&
-	     latency->all > 0 && cpu->all > 0; i++) {
-		const double of_latency = topic_hits(latency, i) /
-		    latency->all;
-		const double of_cpu = topic_hits(cpu, i) / cpu->all;
-
-		scores[i].share = of_latency - of_cpu;
-		scores[i].deviation = sqrt(
-		    topic_share_variance(latency, of_latency) +
-		    topic_share_variance(cpu, of_cpu));
-	}
-	return scores;
-}
-
 /* Of a function that has hits of both. */
 static const char *
 topic_say_serial(const struct topic_input *input, uint32_t beside,
@@ -255,7 +252,7 @@ topic_serial(const struct topic_input *input, uint32_t beside,
 	if (topic_totals_of(&own, set, set->tree, set->resource_number,
 	                    error) == 0 &&
 	    topic_totals_of(&other, set, set->tree, beside, error) == 0)
-		scores = topic_score_serial(latency, cpu, error);
+		scores = topic_score_shares(latency, cpu, error);
 	at = scores == NULL ? own.n : topic_choose(scores, cpu, set, error);
 	if (at < own.n) {
 		topic->kind = "serial";
@@ -564,26 +561,6 @@ topic_tail_divide(struct topic_tail_stacks *stacks,
 	return error->is_set ? -1 : 0;
 }
 
-/* [slow->n], freed with free(). */
-static struct topic_score *
-topic_score_tail(const struct topic_totals *slow,
-                 const struct topic_totals *others, struct error *error)
-{
-	struct topic_score *scores = memory_array(slow->n, sizeof *scores,
-	                                          error);
-
-	for (uint32_t i = 0; scores != NULL && i < slow->n && slow->all > 0 &&
-	     others->all > 0; i++) {
-		const double s = topic_hits(slow, i) / slow->all,
-		    o = topic_hits(others, i) / others->all;
-
-		scores[i].share = s - o;
-		scores[i].deviation = sqrt(topic_share_variance(slow, s) +
-		    topic_share_variance(others, o));
-	}
-	return scores;
-}
-
 static int
 topic_say_tail(const struct topic_input *input, const struct topic_tail *tail,
                const struct topic_totals *slow,
@@ -659,7 +636,7 @@ topic_tail(const struct topic_input *input, uint32_t beside,
 	if (named != NULL &&
 	    topic_totals_of(&slow, &set, named, 0, error) == 0 &&
 	    topic_totals_of(&others, &set, named, 1, error) == 0)
-		scores = topic_score_tail(&slow, &others, error);
+		scores = topic_score_shares(&slow, &others, error);
 	at = scores == NULL ? slow.n : topic_choose(scores, &slow, &set,
 	                                            error);
 	if (at < slow.n)

@@ -87,27 +87,24 @@ disasm_choose(struct disasm_drawing_up *up, bool *wanted, struct error *error)
 static void
 disasm_add_columns(struct disasm_drawing_up *up)
 {
-	struct table *table = up->table;
+	const bool has_lines = up->code->has_lines;
+	const struct column columns[] = {
+		{ "fraction", "%", .kind = CELL_PERCENT, .hides_zero = true },
+		{ "self", "self", .kind = CELL_HITS, .hides_zero = true },
+		{ "hits", "total", .kind = CELL_HITS, .hides_zero = true },
+		{ "block", "block", .kind = CELL_COUNT, .is_data_only = true },
+		{ "module", "module", .kind = CELL_TEXT, .is_data_only = true },
+		{ "address", "address", .kind = CELL_TEXT },
+		{ has_lines ? "file" : NULL, "file", .kind = CELL_TEXT,
+		  .is_data_only = true },
+		{ has_lines ? "line" : NULL, "line", .kind = CELL_COUNT,
+		  .is_data_only = true },
+		{ "instruction", "instruction", .kind = CELL_TEXT,
+		  .is_elastic = true, .cuts_end = true },
+	};
 
-	table_add_column(table, "fraction", "%", CELL_PERCENT)->hides_zero =
-	    true;
-	table_add_column(table, "self", "self", CELL_HITS)->hides_zero = true;
-	table_add_column(table, "hits", "total", CELL_HITS)->hides_zero = true;
-	table_add_column(table, "block", "block", CELL_COUNT)->is_data_only =
-	    true;
-	table_add_column(table, "module", "module", CELL_TEXT)->is_data_only =
-	    true;
-	table_add_column(table, "address", "address", CELL_TEXT);
-	if (up->code->has_lines) {
-		table_add_column(table, "file", "file", CELL_TEXT)->
-		    is_data_only = true;
-		table_add_column(table, "line", "line", CELL_COUNT)->
-		    is_data_only = true;
-	}
-	table_add_column(table, "instruction", "instruction", CELL_TEXT)->
-	    is_elastic = true;
-	table->columns[table->n_columns - 1].cuts_end = true;
-	table->group_key = "block";
+	table_add_columns(up->table, columns, sizeof columns / sizeof *columns);
+	up->table->group_key = "block";
 }
 
 static bool
@@ -115,14 +112,6 @@ is_same_line(const struct listed_instruction *a,
              const struct listed_instruction *b)
 {
 	return a->line == b->line && a->file == b->file;
-}
-
-static const char *
-last_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? path : slash + 1;
 }
 
 /*
@@ -148,7 +137,7 @@ disasm_begin_block(struct disasm_drawing_up *up,
 		return 0;
 	if (is_line)
 		line = table_text(up->table, error, "%s%s:%" PRIu32 "%s%s",
-		    is_gap ? "... " : "", last_of(next->file), next->line,
+		    is_gap ? "... " : "", last_component(next->file), next->line,
 		    next->source != NULL ? "  " : "",
 		    next->source != NULL ?
 		    next->source + strspn(next->source, " \t") : "");

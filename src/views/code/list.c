@@ -100,28 +100,22 @@ expand_tabs(struct table *table, const char *line, struct error *error)
 static void
 list_add_columns(struct list_drawing_up *up)
 {
-	struct table *table = up->table;
+	const struct column columns[] = {
+		{ "fraction", "%", .kind = CELL_PERCENT, .hides_zero = true },
+		{ "self", "self", .kind = CELL_HITS, .hides_zero = true },
+		{ "hits", "total", .kind = CELL_HITS, .hides_zero = true },
+		{ up->has_estimates ? "estimated" : NULL, "~",
+		  .kind = CELL_FLAG, .mark = '~' },
+		{ "block", "block", .kind = CELL_COUNT, .is_data_only = true },
+		{ "file", "file", .kind = CELL_TEXT, .is_data_only = true },
+		{ "line", "line", .kind = CELL_COUNT },
+		{ "text", "text", .kind = CELL_TEXT, .is_data_only = true },
+		{ "source", "source", .kind = CELL_TEXT, .is_text_only = true,
+		  .is_elastic = true, .cuts_end = true },
+	};
 
-	table_add_column(table, "fraction", "%", CELL_PERCENT)->hides_zero =
-	    true;
-	table_add_column(table, "self", "self", CELL_HITS)->hides_zero = true;
-	table_add_column(table, "hits", "total", CELL_HITS)->
-	    hides_zero = true;
-	if (up->has_estimates)
-		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
-		    '~';
-	table_add_column(table, "block", "block", CELL_COUNT)->is_data_only =
-	    true;
-	table_add_column(table, "file", "file", CELL_TEXT)->is_data_only =
-	    true;
-	table_add_column(table, "line", "line", CELL_COUNT);
-	table_add_column(table, "text", "text", CELL_TEXT)->is_data_only =
-	    true;
-	table_add_column(table, "source", "source", CELL_TEXT);
-	table->columns[table->n_columns - 1].is_text_only = true;
-	table->columns[table->n_columns - 1].is_elastic = true;
-	table->columns[table->n_columns - 1].cuts_end = true;
-	table->group_key = "block";
+	table_add_columns(up->table, columns, sizeof columns / sizeof *columns);
+	up->table->group_key = "block";
 }
 
 /* Begins a block of consecutive lines. */

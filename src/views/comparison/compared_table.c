@@ -209,49 +209,45 @@ static void
 compared_table_add_columns(struct table *table,
                            const struct compared_row_source *source)
 {
-	bool are_functions = !rows_show_paths(&source->rows);
-	struct column *fraction;
+	const bool are_functions = !rows_show_paths(&source->rows);
+	const bool are_paths = source->rows.are_paths;
+	const bool is_tree = source->depth != NULL;
+	const struct column columns[] = {
+		{ "base", "base", .kind = CELL_AMOUNT },
+		{ "now", "now", .kind = CELL_AMOUNT },
+		{ "change", "change", .kind = CELL_AMOUNT, .has_sign = true },
+		{ "change_fraction", "%", .kind = CELL_PERCENT,
+		  .has_sign = true,
+		  .gives_way = !are_functions },
+		{ "half", "+-", .kind = CELL_AMOUNT, .is_text_only = true },
+		{ "low", "low", .kind = CELL_AMOUNT, .is_data_only = true },
+		{ "high", "high", .kind = CELL_AMOUNT, .is_data_only = true },
+		{ "visible", "visible", .kind = CELL_AMOUNT,
+		  .gives_way = true },
+		{ "p", "p", .kind = CELL_NUMBER, .is_data_only = true },
+		{ "q", "q", .kind = CELL_NUMBER, .is_data_only = true },
+		{ "verdict", "verdict", .kind = CELL_TEXT },
+		{ source->rows.has_estimates ? "estimated" : NULL, "~",
+		  .kind = CELL_FLAG, .mark = '~' },
+		{ are_paths ? "role" : NULL, "", .kind = CELL_TEXT,
+		  .is_data_only = true },
+		{ are_paths ? "mark" : NULL, "", .kind = CELL_TEXT,
+		  .is_text_only = true },
+		{ is_tree ? "depth" : NULL, "depth", .kind = CELL_COUNT,
+		  .is_data_only = true },
+		{ "path", are_functions ? "function_name" : "call path",
+		  .kind = are_functions ? CELL_NAME : CELL_PATH,
+		  .is_data_only = is_tree },
+		{ is_tree ? "name" : NULL, "frame_designator",
+		  .kind = CELL_NAME,
+		  .is_text_only = true },
+	};
 
-	table_add_column(table, "base", "base", CELL_AMOUNT);
-	table_add_column(table, "now", "now", CELL_AMOUNT);
-	table_add_column(table, "change", "change", CELL_AMOUNT)->has_sign =
-	    true;
-	fraction = table_add_column(table, "change_fraction", "%",
-	                            CELL_PERCENT);
-	fraction->has_sign = true;
-	fraction->gives_way = !are_functions;
-	table_add_column(table, "half", "+-", CELL_AMOUNT)->is_text_only =
-	    true;
-	table_add_column(table, "low", "low", CELL_AMOUNT)->is_data_only =
-	    true;
-	table_add_column(table, "high", "high", CELL_AMOUNT)->is_data_only =
-	    true;
-	table_add_column(table, "visible", "visible", CELL_AMOUNT)->gives_way =
-	    true;
-	table_add_column(table, "p", "p", CELL_NUMBER)->is_data_only = true;
-	table_add_column(table, "q", "q", CELL_NUMBER)->is_data_only = true;
-	table_add_column(table, "verdict", "verdict", CELL_TEXT);
-	if (source->rows.has_estimates)
-		table_add_column(table, "estimated", "~", CELL_FLAG)->mark =
-		    '~';
-	if (source->rows.are_paths) {
-		table_add_column(table, "role", "", CELL_TEXT)->is_data_only =
-		    true;
-		table_add_column(table, "mark", "", CELL_TEXT)->is_text_only =
-		    true;
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
+	if (is_tree) {
+		table->indent_key = "depth";
+		table->indents_last = true;
 	}
-	if (source->depth != NULL)
-		table_add_column(table, "depth", "depth",
-		                 CELL_COUNT)->is_data_only = true;
-	table_add_column(table, "path", are_functions ? "function_name" :
-	                 "call path", are_functions ? CELL_NAME : CELL_PATH)->
-	    is_data_only = source->depth != NULL;
-	if (source->depth == NULL)
-		return;
-	table_add_column(table, "name", "frame_designator",
-	                 CELL_NAME)->is_text_only = true;
-	table->indent_key = "depth";
-	table->indents_last = true;
 }
 
 /* ---- all together ---- */

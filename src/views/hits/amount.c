@@ -7,7 +7,16 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-int
+/*
+ * A set whose hits are the samples of another one; where each hit is a sample,
+ * that set itself.  Call sample_counts_free even if it fails.  O(nodes).
+ */
+struct sample_counts {
+	struct sample_set set;
+	uint64_t *weight;	/* NULL: each hit is a sample */
+};
+
+static int
 sample_counts_make(struct sample_counts *counts,
                    const struct sample_set *set, struct error *error)
 {
@@ -28,7 +37,7 @@ sample_counts_make(struct sample_counts *counts,
 	return 0;
 }
 
-void
+static void
 sample_counts_free(struct sample_counts *counts)
 {
 	large_array_free(counts->weight);

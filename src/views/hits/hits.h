@@ -97,6 +97,9 @@ uint64_t measure_hits(long double hits);
  */
 uint64_t measure_function(const struct sample_set *set, uint32_t function);
 
+/* The hits of the function's own body, likewise. */
+uint64_t measure_body(const struct sample_set *set, uint32_t function);
+
 /*
  * The first node with that label, starting at `node`; n_nodes if there is
  * none.
@@ -267,19 +270,6 @@ struct function_amount {
 	uint32_t place;		/* among all, by first appearance */
 	struct amount body, inclusive;
 };
-
-/*
- * A set whose hits are the samples of another one; where each hit is a sample,
- * that set itself.  Call sample_counts_free even if it fails.  O(nodes).
- */
-struct sample_counts {
-	struct sample_set set;
-	uint64_t *weight;	/* NULL: each hit is a sample */
-};
-
-int sample_counts_make(struct sample_counts *counts,
-                       const struct sample_set *set, struct error *error);
-void sample_counts_free(struct sample_counts *counts);
 
 /*
  * All functions that occur; *n of them, to be freed by the caller.  NULL with

@@ -56,6 +56,21 @@ measure_function(const struct sample_set *set, uint32_t function)
 }
 
 uint64_t
+measure_body(const struct sample_set *set, uint32_t function)
+{
+	const struct sample_tree *tree = set->tree;
+	uint64_t hits = 0;
+
+	if (set->flow != NULL)
+		return set->flow->functions[function].self;
+	for (uint32_t node = measure_next_node(tree, 0, function);
+	     node < tree->n_nodes;
+	     node = measure_next_node(tree, node + 1, function))
+		hits += set->self[tree->row[node]];
+	return hits;
+}
+
+uint64_t
 measure_least(double threshold, uint64_t denominator)
 {
 	long double exact = (long double)threshold * (long double)denominator;

@@ -60,44 +60,36 @@ enum { INDENT = 4 };	/* of callers and callees */
 static void
 graph_add_columns(struct graph *graph)
 {
-	static const struct {
-		const char *key, *title;
-		enum cell_kind kind;
-		bool is_data_only, is_text_only;
-	} columns[N_COLUMNS] = {
-		{ "entry", "", CELL_COUNT, true, false },
-		{ "role", "", CELL_TEXT, true, false },
-		{ "calls", "", CELL_COUNT, true, false },
-		{ "self_calls", "", CELL_COUNT, true, false },
-		{ "total_calls", "", CELL_COUNT, true, false },
-		{ "cycle", "", CELL_COUNT, true, false },
-		{ "number", "", CELL_COUNT, true, false },
-		{ "path", "", CELL_NAME, true, false },
-		{ "place", "index", CELL_TEXT, false, true },
-		{ "fraction", "%", CELL_PERCENT, false, false },
-		{ "estimated", "~", CELL_FLAG, false, false },
-		{ "hits", "total", CELL_HITS, false, false },
-		{ "self", "self", CELL_HITS, false, false },
-		{ "descendants", "descendants", CELL_HITS, false, false },
-		{ "called", "called", CELL_TEXT, false, true },
-		{ "indent", "", CELL_COUNT, true, true },
-		{ "suffix", "", CELL_TEXT, true, true },
-		{ "label", "name", CELL_NAME, false, true },
+	const bool has_stacks = graph->of.flow->has_stacks;
+	const bool has_calls = graph->of.flow->has_calls;
+	const struct column columns[N_COLUMNS] = {
+		{ "entry", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "role", "", .kind = CELL_TEXT, .is_data_only = true },
+		{ "calls", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "self_calls", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "total_calls", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "cycle", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "number", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "path", "", .kind = CELL_NAME, .is_data_only = true },
+		{ "place", "index", .kind = CELL_TEXT, .is_text_only = true },
+		{ "fraction", "%", .kind = CELL_PERCENT },
+		{ "estimated", "~", .kind = CELL_FLAG,
+		  .is_data_only = has_stacks,
+		  .mark = '~' },
+		{ "hits", "total", .kind = CELL_HITS },
+		{ "self", "self", .kind = CELL_HITS },
+		{ "descendants", "descendants", .kind = CELL_HITS,
+		  .gives_way = true },
+		{ "called", "called", .kind = CELL_TEXT, .is_text_only = true,
+		  .is_data_only = !has_calls },
+		{ "indent", "", .kind = CELL_COUNT, .is_data_only = true,
+		  .is_text_only = true },
+		{ "suffix", "", .kind = CELL_TEXT, .is_data_only = true,
+		  .is_text_only = true },
+		{ "label", "name", .kind = CELL_NAME, .is_text_only = true },
 	};
 
-	for (size_t i = 0; i < N_COLUMNS; i++) {
-		struct column *column = table_add_column(graph->table,
-		    columns[i].key, columns[i].title, columns[i].kind);
-
-		column->is_data_only = columns[i].is_data_only;
-		column->is_text_only = columns[i].is_text_only;
-		column->mark = '~';
-	}
-	graph->table->columns[COLUMN_DESCENDANTS].gives_way = true;
-	graph->table->columns[COLUMN_ESTIMATED].is_data_only =
-	    graph->of.flow->has_stacks;
-	graph->table->columns[COLUMN_CALLED].is_data_only =
-	    !graph->of.flow->has_calls;
+	table_add_columns(graph->table, columns, N_COLUMNS);
 	graph->table->group_key = "entry";
 	graph->table->indent_key = "indent";
 	graph->table->indents_last = true;
@@ -199,31 +191,22 @@ add_main_row(struct graph *graph, uint32_t number, struct error *error)
 	return table_add_row(graph->table, cells, error);
 }
 
-/*
- * The calls of an entry by all others; for a member of a cycle, the calls of
- * the cycle.
- */
-static uint64_t
-total_calls(const struct graph *graph, const struct graph_call *call)
-{
-	uint32_t number = graph->of.number[call->callee];
-	const struct graph_entry *entry = &graph->of.entries[number];
-
-	if (entry->cycle != NO_CYCLE)
-		entry = &graph->of.entries[graph->of.cycle_entry[entry->cycle]];
-	return entry->calls;
-}
-
 static int
 set_called(struct graph *graph, struct cell *cells,
            const struct graph_call *call, struct error *error)
 {
 	bool is_among = call->is_inside || call->caller == call->callee;
-	uint64_t total = total_calls(graph, call);
+	const struct graph_entry *entry =
+	    &graph->of.entries[graph->of.number[call->callee]];
 	const char *called;
+	uint64_t total;
 
 	if (!graph->of.flow->has_calls)
 		return 0;
+	/* The calls of an entry by all others, or of the cycle it is in. */
+	if (entry->cycle != NO_CYCLE)
+		entry = &graph->of.entries[graph->of.cycle_entry[entry->cycle]];
+	total = entry->calls;
 	called = table_text(graph->table, error, is_among ? "%" PRIu64 :
 	                    "%" PRIu64 "/%" PRIu64, call->calls, total);
 	if (called == NULL)
@@ -397,26 +380,6 @@ graph_add_entries(struct graph *graph, struct error *error)
 }
 
 static int
-graph_show(struct graph *graph, struct error *error)
-{
-	graph->paths = arena_alloc(&graph->table->arena,
-	                           sizeof *graph->paths, error);
-	graph->order = memory_array(graph->of.n_calls, sizeof *graph->order,
-	                            error);
-	graph->key = memory_array(graph->of.n_calls, sizeof *graph->key,
-	                          error);
-	if (error->is_set)
-		return -1;
-	graph->paths->names = graph->request->set->names;
-	graph_add_columns(graph);
-	if (graph_add_entries(graph, error) != 0)
-		return -1;
-	return view_describe(graph->request, graph->of.is_classic ?
-	                     &classic_kind : &graph_kind, &graph->measure,
-	                     &graph->hidden, graph->table, error);
-}
-
-static int
 show_flow(const struct view_request *request, const struct call_flow *flow,
           uint32_t function, bool is_classic, struct table *table,
           struct error *error)
@@ -427,12 +390,25 @@ show_flow(const struct view_request *request, const struct call_flow *flow,
 		.measure = measure_of(request),
 		.table = table,
 	};
-	int status;
+	int status = -1;
 
 	if (graph_entries_make(&graph.of, flow, request->set->names,
 	                       is_classic || !flow->has_hits, error) != 0)
 		return -1;
-	status = graph_show(&graph, error);
+	graph.paths = arena_alloc(&table->arena, sizeof *graph.paths, error);
+	graph.order = memory_array(graph.of.n_calls, sizeof *graph.order,
+	                           error);
+	graph.key = memory_array(graph.of.n_calls, sizeof *graph.key, error);
+	if (!error->is_set) {
+		graph.paths->names = request->set->names;
+		graph_add_columns(&graph);
+		status = graph_add_entries(&graph, error);
+	}
+	if (status == 0)
+		status = view_describe(request, graph.of.is_classic ?
+		                       &classic_kind : &graph_kind,
+		                       &graph.measure, &graph.hidden, table,
+		                       error);
 	graph_entries_free(&graph.of);
 	free(graph.order);
 	free(graph.key);

@@ -56,16 +56,6 @@ is_in_cycle(const struct graph_entries *graph, uint32_t name)
 	return graph->is_classic && graph->flow->functions[name].is_in_cycle;
 }
 
-static void
-graph_entries_add_call(struct graph_call *to, const struct flow_arc *arc)
-{
-	if (__builtin_add_overflow(to->calls, arc->calls, &to->calls))
-		to->calls = UINT64_MAX;
-	to->hits += arc->hits;
-	to->self += arc->self;
-	to->is_estimated |= arc->is_estimated;
-}
-
 /* Arcs are sorted by caller already; those to one callee are joined. */
 static int
 join_calls(struct graph_entries *graph, struct error *error)
@@ -80,6 +70,7 @@ join_calls(struct graph_entries *graph, struct error *error)
 		uint32_t caller = flow->vertices[arc->caller].name;
 		uint32_t callee = flow->vertices[arc->callee].name;
 		uint32_t *known = &last[callee];
+		struct graph_call *call;
 
 		if (i % ARCS_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
@@ -97,7 +88,11 @@ join_calls(struct graph_entries *graph, struct error *error)
 			graph->first_out[caller + 1]++;
 			graph->first_in[callee + 1]++;
 		}
-		graph_entries_add_call(&graph->calls[*known - 1], arc);
+		call = &graph->calls[*known - 1];
+		count_add(&call->calls, arc->calls);
+		call->hits += arc->hits;
+		call->self += arc->self;
+		call->is_estimated |= arc->is_estimated;
 	}
 	free(last);
 	return error->is_set ? -1 : 0;
@@ -126,15 +121,21 @@ order_calls(const struct graph_entries *graph, const uint32_t *one,
 }
 
 static int
-order_both_ways(struct graph_entries *graph, struct error *error)
+make_calls(struct graph_entries *graph, struct error *error)
 {
-	uint32_t n = graph->n_calls;
-	uint32_t *caller = memory_array(n, sizeof *caller, error);
-	uint32_t *callee = memory_array(n, sizeof *callee, error);
+	uint32_t *caller, *callee;
 	int status = -1;
 
+	if (join_calls(graph, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < graph->flow->n_names; i++) {
+		graph->first_out[i + 1] += graph->first_out[i];
+		graph->first_in[i + 1] += graph->first_in[i];
+	}
+	caller = memory_array(graph->n_calls, sizeof *caller, error);
+	callee = memory_array(graph->n_calls, sizeof *callee, error);
 	if (caller != NULL && callee != NULL) {
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < graph->n_calls; i++) {
 			caller[i] = graph->calls[i].caller;
 			callee[i] = graph->calls[i].callee;
 		}
@@ -146,20 +147,6 @@ order_both_ways(struct graph_entries *graph, struct error *error)
 	free(caller);
 	free(callee);
 	return status;
-}
-
-static int
-make_calls(struct graph_entries *graph, struct error *error)
-{
-	uint32_t n = graph->flow->n_names;
-
-	if (join_calls(graph, error) != 0)
-		return -1;
-	for (uint32_t i = 0; i < n; i++) {
-		graph->first_out[i + 1] += graph->first_out[i];
-		graph->first_in[i + 1] += graph->first_in[i];
-	}
-	return order_both_ways(graph, error);
 }
 
 /* ---- entries ---- */
@@ -256,16 +243,17 @@ rank_entries(const struct graph_entries *graph, uint32_t *name, uint32_t *rank,
 
 /* Most expensive first, entries of the same hits by their ranks. */
 static int
-order_entries(const struct graph_entries *graph, uint32_t *order,
-              struct error *error)
+sort_entries(struct graph_entries *graph, struct error *error)
 {
 	uint32_t n = graph->n_entries, n_ranks;
+	uint32_t *order = memory_array(n, sizeof *order, error);
 	uint32_t *name = memory_array(n, sizeof *name, error);
 	uint32_t *rank = memory_array(n, sizeof *rank, error);
 	uint64_t *key = memory_array(n, sizeof *key, error);
+	struct graph_entry *sorted = memory_array(n, sizeof *sorted, error);
 	int status = -1;
 
-	if (name != NULL && rank != NULL && key != NULL) {
+	if (!error->is_set) {
 		for (uint32_t i = 0; i < n; i++) {
 			key[i] = measure_hits(graph->entries[i].total);
 			order[i] = i;
@@ -275,31 +263,19 @@ order_entries(const struct graph_entries *graph, uint32_t *order,
 		    order_ascending(order, n, rank, n_ranks, error) == 0)
 			status = order_descending(order, n, key, error);
 	}
+	if (status == 0) {
+		for (uint32_t i = 0; i < n; i++)
+			sorted[i] = graph->entries[order[i]];
+		free(graph->entries);
+		graph->entries = sorted;
+		sorted = NULL;
+	}
+	free(order);
 	free(name);
 	free(rank);
 	free(key);
+	free(sorted);
 	return status;
-}
-
-static int
-sort_entries(struct graph_entries *graph, struct error *error)
-{
-	uint32_t n = graph->n_entries;
-	uint32_t *order = memory_array(n, sizeof *order, error);
-	struct graph_entry *sorted = memory_array(n, sizeof *sorted, error);
-
-	if (order == NULL || sorted == NULL ||
-	    order_entries(graph, order, error) != 0) {
-		free(order);
-		free(sorted);
-		return -1;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		sorted[i] = graph->entries[order[i]];
-	free(order);
-	free(graph->entries);
-	graph->entries = sorted;
-	return 0;
 }
 
 static int

@@ -69,7 +69,7 @@ list_path(const struct list *list, uint32_t i)
 
 /* ---- columns ---- */
 
-bool
+static bool
 list_is_alone(const struct list *list)
 {
 	return list->columns.n_shown == 0;
@@ -275,7 +275,7 @@ list_draw_when(struct list *list, struct table *table, struct error *error)
 
 	if (list->when.n == 0)
 		return 0;
-	if (rows_show_paths(&list->rows) && list->view->times == NULL) {
+	if (rows_show_paths(&list->rows) && list->view->name_at == NULL) {
 		list->texts = list_draw_paths(list, table, error);
 		return list->texts == NULL ? -1 : 0;
 	}
@@ -283,10 +283,9 @@ list_draw_when(struct list *list, struct table *table, struct error *error)
 	for (uint32_t i = 0; names != NULL && i < list->n_shown; i++)
 		names[i] = list_row(list, i)->name;
 	if (names != NULL)
-		times = list->view->times != NULL ?
-		    list->view->times(list, names, list->n_shown, error) :
-		    when_of_functions(list->set, names, list->n_shown,
-		                      list->rows.are_bodies, error);
+		times = when_of_names(list->set, names, list->n_shown,
+		                      list->rows.are_bodies,
+		                      list->view->name_at, list, error);
 	if (times != NULL)
 		list->texts = when_draw_rows(&list->when, times, list->n_shown,
 		                             table, error);

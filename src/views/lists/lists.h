@@ -93,12 +93,10 @@ struct list_view {
 	int (*describe)(const struct list *list, struct table *table,
 	                struct error *error);
 	/*
-	 * When the hits of the rows with these names came, to be freed; NULL:
-	 * those of the paths or of the functions.
+	 * For `when`: of which row's name a node of the tree is, or NO_NAME;
+	 * NULL: rows are of paths or functions.
 	 */
-	struct when_times *(*times)(const struct list *list,
-	                            const uint32_t *names, uint32_t n,
-	                            struct error *error);
+	uint32_t (*name_at)(const void *list, uint32_t node);
 };
 
 /* The whole view, see view_function.  wanted: for list->wanted. */
@@ -117,7 +115,6 @@ struct cell list_hits(const struct list *list, uint32_t i);
 struct cell list_fraction(const struct list *list, uint32_t i);
 struct cell list_when(const struct list *list, uint32_t i);
 struct cell list_path(const struct list *list, uint32_t i);
-bool list_is_alone(const struct list *list);
 bool list_is_of_flow(const struct list *list);
 
 /* ---- functions.c ---- */

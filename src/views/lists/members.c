@@ -62,26 +62,6 @@ find_value(struct values *values, const char *text, struct error *error)
 	return &values->items[number];
 }
 
-/* The value that a section has of the key; NULL: none. */
-static const char *
-members_value_of(const struct profile *profile, uint32_t section,
-                 const char *key)
-{
-	uint32_t number = section_of(profile, section).label_set;
-	const struct label_set *set;
-
-	if (number == NO_LABELS)
-		return NULL;
-	set = &profile->label_sets[number];
-	for (uint32_t i = 0; i < set->n; i++) {
-		const struct label *label = &profile->labels[set->first + i];
-
-		if (strcmp(names_text(profile->names, label->key), key) == 0)
-			return names_text(profile->names, label->value);
-	}
-	return NULL;
-}
-
 static void
 members_add_total(struct section_total *to, const struct section_total *more)
 {
@@ -96,12 +76,15 @@ members_collect(struct values *values, struct error *error)
 	const struct profile *profile = values->request->set->profile;
 
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
-		const char *text = members_value_of(profile, i, wanted->key);
+		const struct section section = section_of(profile, i);
+		const struct label *label = section_label(profile, &section,
+		                                          wanted->key);
 		struct members_value *value;
 
-		if (text == NULL || wanted->whole[i].hits == 0)
+		if (label == NULL || wanted->whole[i].hits == 0)
 			continue;
-		value = find_value(values, text, error);
+		value = find_value(values, names_text(profile->names,
+		                                      label->value), error);
 		if (value == NULL)
 			return -1;
 		members_add_total(&value->part, &wanted->part[i]);
@@ -213,6 +196,15 @@ add_heading(const struct values *values, struct table *table,
 static int
 members_show(struct values *values, struct table *table, struct error *error)
 {
+	static const struct column columns[] = {
+		{ "share", "share", .kind = CELL_FRACTION },
+		{ "hits", "hits", .kind = CELL_HITS },
+		{ "of", "of", .kind = CELL_HITS },
+		{ "z", "z", .kind = CELL_NUMBER },
+		{ "q", "q", .kind = CELL_NUMBER },
+		{ "verdict", "verdict", .kind = CELL_TEXT },
+		{ "value", "value", .kind = CELL_TEXT },
+	};
 	const struct measure measure = measure_of(values->request);
 	struct hidden hidden = { 0 };
 	size_t n = values->n;
@@ -228,13 +220,7 @@ members_show(struct values *values, struct table *table, struct error *error)
 	                  table, error) != 0 ||
 	    add_heading(values, table, error) != 0)
 		return -1;
-	table_add_column(table, "share", "share", CELL_FRACTION);
-	table_add_column(table, "hits", "hits", CELL_HITS);
-	table_add_column(table, "of", "of", CELL_HITS);
-	table_add_column(table, "z", "z", CELL_NUMBER);
-	table_add_column(table, "q", "q", CELL_NUMBER);
-	table_add_column(table, "verdict", "verdict", CELL_TEXT);
-	table_add_column(table, "value", "value", CELL_TEXT);
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 	for (size_t i = 0; i < n; i++) {
 		const struct members_value *value = &values->items[i];
 		const char *text = table_text(table, error, "%s", value->text);

@@ -162,21 +162,31 @@ neighbours_count_columns(struct rows *rows,
 
 /* Rows hold only the neighbours: the function is the same in every path. */
 static int
-neighbours_collect(struct list *list, bool wants_callers,
-                   struct neighbour *neighbours, struct error *error)
+neighbours_collect(struct list *list, struct table *table,
+                   struct error *error)
 {
 	const struct view_request *request = list->request;
+	const bool wants_callers = list->view->row_is == HIDDEN_CALLER;
 	uint32_t n_names = names_count(request->set->names), n = 0;
+	struct neighbour *neighbours = memory_array(n_names,
+	                                            sizeof *neighbours, error);
 	struct rows *rows = &list->rows;
 
-	if (neighbours_count_all(request, wants_callers, neighbours,
-	                         error) != 0)
+	(void)table;
+	if (neighbours == NULL ||
+	    neighbours_count_all(request, wants_callers, neighbours,
+	                         error) != 0) {
+		free(neighbours);
 		return -1;
+	}
 	for (uint32_t name = 0; name < n_names; name++)
 		n += neighbours[name].is_met;
-	if (rows_make(rows, request->set, n, error) != 0)
+	if (rows_make(rows, request->set, n, error) != 0) {
+		free(neighbours);
 		return -1;
+	}
 	rows->are_calls = true;
+	rows->are_outer = wants_callers;
 	rows->has_returns = false;
 	rows->function = request->root;
 	for (uint32_t name = 0; name < n_names; name++) {
@@ -196,87 +206,17 @@ neighbours_collect(struct list *list, bool wants_callers,
 				.parent = NO_RECORD,
 			};
 	}
+	free(neighbours);
 	return neighbours_count_columns(rows, request, wants_callers, error);
 }
 
-static int
-neighbours_collect_side(struct list *list, bool wants_callers,
-                        struct error *error)
+static uint32_t
+neighbours_name_at(const void *context, uint32_t node)
 {
-	struct neighbour *neighbours = memory_array(
-	    names_count(list->set->names), sizeof *neighbours, error);
-	int status = neighbours == NULL ? -1 :
-	    neighbours_collect(list, wants_callers, neighbours, error);
+	const struct list *list = context;
 
-	list->rows.are_outer = wants_callers;
-	free(neighbours);
-	return status;
-}
-
-static int
-collect_callers(struct list *list, struct table *table, struct error *error)
-{
-	(void)table;
-	return neighbours_collect_side(list, true, error);
-}
-
-static int
-collect_callees(struct list *list, struct table *table, struct error *error)
-{
-	(void)table;
-	return neighbours_collect_side(list, false, error);
-}
-
-/*
- * As in count_calls, of a call within a call of the same neighbour only the
- * outer one counts.
- */
-static struct when_times *
-neighbours_times(const struct list *list, const uint32_t *names, uint32_t n,
-                 struct error *error)
-{
-	const struct sample_set *set = list->set;
-	const struct sample_tree *tree = set->tree;
-	struct when_times *times = memory_array(n, sizeof *times, error);
-	struct neighbours_shown {
-		uint32_t place;		/* of its row, from 1; 0: none */
-		uint32_t until;
-	} *shown = memory_array(names_count(set->names), sizeof *shown, error);
-
-	if (times == NULL || shown == NULL) {
-		free(times);
-		free(shown);
-		return NULL;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		shown[names[i]].place = i + 1;
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		const uint32_t name = neighbour_at(tree, node,
-		    list->rows.function, list->rows.are_outer);
-
-		if (name == NO_NAME || shown[name].place == 0 ||
-		    node < shown[name].until)
-			continue;
-		shown[name].until = tree->end[node];
-		tree_time_add(tree, set->resource_number, node,
-		              tree->end[node],
-		              times[shown[name].place - 1].hits);
-	}
-	free(shown);
-	return times;
-}
-
-static uint64_t
-neighbours_body_of(const struct sample_set *set, uint32_t function)
-{
-	uint64_t body = 0;
-
-	if (set->flow != NULL)
-		return set->flow->functions[function].self;
-	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
-		if (set->tree->label[node] == function)
-			body += set->self[set->tree->row[node]];
-	return body;
+	return neighbour_at(list->set->tree, node, list->rows.function,
+	                    list->rows.are_outer);
 }
 
 /* Adds the function's own body and total to the fields. */
@@ -293,7 +233,7 @@ neighbours_describe(const struct list *list, struct table *table,
 	if (request->compared != NULL)
 		return 0;
 	inclusive = measure_function(set, request->root);
-	body = neighbours_body_of(set, request->root);
+	body = measure_body(set, request->root);
 	if (table_add_field(table, "body", "root's body", cell_hits(body),
 	                    error) != 0)
 		return -1;
@@ -308,9 +248,9 @@ static const struct list_view callers_list = {
 	          .has_root = true, .has_columns = true },
 	.needs_root = true,
 	.row_is = HIDDEN_CALLER,
-	.collect = collect_callers,
+	.collect = neighbours_collect,
 	.describe = neighbours_describe,
-	.times = neighbours_times,
+	.name_at = neighbours_name_at,
 };
 
 static const struct list_view callees_list = {
@@ -318,9 +258,9 @@ static const struct list_view callees_list = {
 	          .has_root = true, .has_columns = true },
 	.needs_root = true,
 	.row_is = HIDDEN_CALLEE,
-	.collect = collect_callees,
+	.collect = neighbours_collect,
 	.describe = neighbours_describe,
-	.times = neighbours_times,
+	.name_at = neighbours_name_at,
 };
 
 int

@@ -232,14 +232,13 @@ collect_threads(struct groups *groups, struct error *error)
 	struct sections_group *group;
 
 	for (uint32_t i = 0; i < profile->n_threads; i++) {
-		const struct thread *thread = &profile->threads[i];
 		const struct section section = { .thread = i };
 
 		group = group_of_thread(groups, i,
 		    section_process(profile, &section), error);
 		if (group == NULL)
 			return -1;
-		group->n_threads += 1 + thread->n_earlier;
+		group->n_threads += thread_count(profile, i);
 	}
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
 		struct section section = section_of(profile, i);
@@ -398,7 +397,7 @@ collect_processes(struct groups *groups, struct error *error)
 		                                      &section), error);
 		if (group == NULL)
 			return -1;
-		group->n_threads += 1 + profile->threads[i].n_earlier;
+		group->n_threads += thread_count(profile, i);
 	}
 	for (uint32_t i = 0; i <= profile->n_sections; i++) {
 		struct section section = section_of(profile, i);

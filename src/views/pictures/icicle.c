@@ -570,22 +570,24 @@ icicle_get_row(const struct table *table, size_t i, struct cell *cells)
 static void
 icicle_add_columns(struct table *table, bool has_estimates, bool is_comparison)
 {
-	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "usage_fraction", CELL_FRACTION);
-	table_add_column(table, "solid", "solid", CELL_HITS);
-	table_add_column(table, "own", "own", CELL_HITS);
-	table_add_column(table, "begin", "begin", CELL_HITS);
-	table_add_column(table, "depth", "depth", CELL_COUNT);
-	if (has_estimates)
-		table_add_column(table, "estimated", "~", CELL_FLAG);
-	if (is_comparison) {
-		table_add_column(table, "base", "base", CELL_AMOUNT);
-		table_add_column(table, "now", "now", CELL_AMOUNT);
-		table_add_column(table, "change", "change",
-		                 CELL_AMOUNT);
-		table_add_column(table, "verdict", "verdict", CELL_TEXT);
-	}
-	table_add_column(table, "path", "call path", CELL_PATH);
+	const struct column columns[] = {
+		{ "hits", "#hits", .kind = CELL_HITS },
+		{ "fraction", "usage_fraction", .kind = CELL_FRACTION },
+		{ "solid", "solid", .kind = CELL_HITS },
+		{ "own", "own", .kind = CELL_HITS },
+		{ "begin", "begin", .kind = CELL_HITS },
+		{ "depth", "depth", .kind = CELL_COUNT },
+		{ has_estimates ? "estimated" : NULL, "~", .kind = CELL_FLAG },
+		{ is_comparison ? "base" : NULL, "base", .kind = CELL_AMOUNT },
+		{ is_comparison ? "now" : NULL, "now", .kind = CELL_AMOUNT },
+		{ is_comparison ? "change" : NULL, "change",
+		  .kind = CELL_AMOUNT },
+		{ is_comparison ? "verdict" : NULL, "verdict",
+		  .kind = CELL_TEXT },
+		{ "path", "call path", .kind = CELL_PATH },
+	};
+
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 	table->pattern = "{fraction} ({path}) [{hits}]";
 }
 

@@ -90,22 +90,21 @@ times_describe(const struct view_request *request,
 static void
 times_add_columns(struct table *table, bool has_path)
 {
-	struct column *bar;
+	const struct column columns[] = {
+		{ "begin_ns", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "end_ns", "", .kind = CELL_COUNT, .is_data_only = true },
+		{ "begin", "from", .kind = CELL_TEXT, .is_text_only = true },
+		{ "end", "to", .kind = CELL_TEXT, .is_text_only = true },
+		{ "hits", "#hits", .kind = CELL_HITS },
+		{ "fraction", "usage_fraction", .kind = CELL_FRACTION,
+		  .short_title = "fraction" },
+		{ has_path ? "of_slice" : NULL, "of_slice",
+		  .kind = CELL_PERCENT },
+		{ "bar", "", .kind = CELL_TEXT, .is_text_only = true,
+		  .room = BAR_WIDTH },
+	};
 
-	table_add_column(table, "begin_ns", "", CELL_COUNT)->is_data_only =
-	    true;
-	table_add_column(table, "end_ns", "", CELL_COUNT)->is_data_only = true;
-	table_add_column(table, "begin", "from", CELL_TEXT)->is_text_only =
-	    true;
-	table_add_column(table, "end", "to", CELL_TEXT)->is_text_only = true;
-	table_add_column(table, "hits", "#hits", CELL_HITS);
-	table_add_column(table, "fraction", "usage_fraction",
-	                 CELL_FRACTION)->short_title = "fraction";
-	if (has_path)
-		table_add_column(table, "of_slice", "of_slice", CELL_PERCENT);
-	bar = table_add_column(table, "bar", "", CELL_TEXT);
-	bar->is_text_only = true;
-	bar->room = BAR_WIDTH;
+	table_add_columns(table, columns, sizeof columns / sizeof *columns);
 }
 
 static int

@@ -138,7 +138,7 @@ times_chart_add_bodies(struct chart_making *making,
 	for (uint32_t i = 0; i < n; i++)
 		functions[i] = largest[i]->name;
 	free(totals);
-	times = when_of_functions(set, functions, n, true, error);
+	times = when_of_names(set, functions, n, true, NULL, NULL, error);
 	if (times == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {

@@ -73,9 +73,8 @@ heading_count_lost(const struct resource *resource, bool are_samples)
 	uint64_t lost = 0;
 
 	for (int i = 0; i < N_LOSSES; i++)
-		if (loss_kinds[i].counts_samples == are_samples &&
-		    __builtin_add_overflow(lost, resource->lost[i], &lost))
-			lost = UINT64_MAX;
+		if (loss_kinds[i].counts_samples == are_samples)
+			count_add(&lost, resource->lost[i]);
 	return lost;
 }
 
@@ -531,8 +530,7 @@ name_deferred(const struct profile *profile, struct table *table,
 
 		if (more == 0)
 			continue;
-		if (__builtin_add_overflow(*bytes, more, bytes))
-			*bytes = UINT64_MAX;
+		count_add(bytes, more);
 		if (++*n <= NAMED)
 			list = table_text(table, error, "%s%s%.80s", list,
 			    *n > 1 ? ", " : "",

@@ -237,9 +237,6 @@ struct when_text {
 	char text[WHEN_BUCKETS + 1];
 };
 
-/* O(nodes + entries). */
-struct when when_of(const struct sample_set *set);
-
 /* when->n characters and a NUL. */
 void when_draw(const struct when *when, const struct when_times *times,
                struct when_text *text);
@@ -252,21 +249,25 @@ struct when_text *when_draw_rows(const struct when *when,
 /*
  * If the request wants it, adds the column `when`, and if the table has a
  * pattern, puts it first there.  A line of the heading says what its characters
- * stand for, or that the input has no times.  *when: what when_of returns; if
+ * stand for, or that the input has no times.  *when: how they are drawn; if
  * its n is 0, there is no column.
  */
 int when_add_column(const struct view_request *request, struct when *when,
                     struct table *table, struct error *error);
 
 /*
- * The times of functions[n], which differ, to be freed: of their bodies, or of
- * the stacks that contain them.  The set has a timeline.  O(nodes + entries);
- * with descendants, a node counts for each function above it.  NULL with *error
- * set.
+ * The times of names[n], which differ, to be freed: of the bodies of the nodes
+ * that have them, or of the stacks that contain these.  name_at: the name that
+ * a node counts for, or NO_NAME; NULL: its own.  The set has a timeline.
+ * O(nodes + entries); with descendants, a node counts for each name above it.
+ * NULL with *error set.
  */
-struct when_times *when_of_functions(const struct sample_set *set,
-                                     const uint32_t *functions, uint32_t n,
-                                     bool are_bodies, struct error *error);
+struct when_times *when_of_names(const struct sample_set *set,
+                                 const uint32_t *names, uint32_t n,
+                                 bool are_bodies,
+                                 uint32_t (*name_at)(const void *context,
+                                                     uint32_t node),
+                                 const void *context, struct error *error);
 
 /*
  * 0 if a set says when its hits came; -1 with *error set, saying what has such

@@ -10,7 +10,8 @@
 #include "src/base/units.h"
 #include "src/profile/sample_tree.h"
 
-struct when
+/* O(nodes + entries). */
+static struct when
 when_of(const struct sample_set *set)
 {
 	const struct sample_tree *tree = set->tree;
@@ -128,13 +129,15 @@ when_add_column(const struct view_request *request, struct when *when,
 }
 
 struct when_times *
-when_of_functions(const struct sample_set *set, const uint32_t *functions,
-                  uint32_t n, bool are_bodies, struct error *error)
+when_of_names(const struct sample_set *set, const uint32_t *names, uint32_t n,
+              bool are_bodies,
+              uint32_t (*name_at)(const void *context, uint32_t node),
+              const void *context, struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
 	struct when_times *times = memory_array(n, sizeof *times, error);
 	struct when_shown {
-		uint32_t place;		/* in functions, from 1; 0: not there */
+		uint32_t place;		/* in names, from 1; 0: not there */
 		uint32_t until;		/* end of the last subtree added */
 	} *shown = memory_array(names_count(set->names), sizeof *shown, error);
 
@@ -144,16 +147,20 @@ when_of_functions(const struct sample_set *set, const uint32_t *functions,
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		shown[functions[i]].place = i + 1;
+		shown[names[i]].place = i + 1;
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		struct when_shown *function = &shown[tree->label[node]];
+		const uint32_t name = name_at != NULL ?
+		    name_at(context, node) : tree->label[node];
+		struct when_shown *row;
 
-		if (function->place == 0 || node < function->until)
+		if (name == NO_NAME)
 			continue;
-		function->until = are_bodies ? node + 1 : tree->end[node];
-		tree_time_add(tree, set->resource_number, node,
-		              function->until,
-		              times[function->place - 1].hits);
+		row = &shown[name];
+		if (row->place == 0 || node < row->until)
+			continue;
+		row->until = are_bodies ? node + 1 : tree->end[node];
+		tree_time_add(tree, set->resource_number, node, row->until,
+		              times[row->place - 1].hits);
 	}
 	free(shown);
 	return times;
