@@ -1053,6 +1053,25 @@ def record_sides(program, sides):
     return clocks
 
 
+def check_whole(whole, interval, sides):
+    """The runs as a whole have no noise of sampling: what they used is known,
+    and varies as they do."""
+    used, variances = [], []
+    for side in sides:
+        seconds = [json.loads(outputs(
+            "-e", "format json", "-e", "info",
+            os.path.join(side, run))[0])["cpu_seconds"]
+            for run in sorted(os.listdir(side))]
+        used.append([each / interval for each in seconds])
+        variances.append(sum((each - mean(used[-1])) ** 2 for each in used[-1])
+                         / (len(seconds) - 1) / len(seconds))
+    change = mean(used[1]) - mean(used[0])
+    assert abs(whole["change"] - change) < 2, (whole, used)
+    half = (whole["high"] - whole["low"]) / 2
+    # Student's t of four degrees of freedom; a larger mean may vary by more.
+    assert half < 3 * 2.776 * sum(variances) ** 0.5 + 2, (whole, used)
+
+
 def check_recordings(folder):
     """A path that takes four times as long is found."""
     source = os.path.join(folder, "work.c")
@@ -1072,6 +1091,7 @@ def check_recordings(folder):
     table, whole, runs = compare([old], [new], "diff down main",
                                  "diff functions", "base")
     assert table["base"]["runs"] == table["now"]["runs"] == 3, table
+    check_whole(whole["whole"], 1e-3, (old, new))
     rows = rows_of(table)
     row = rows[("main", "slower", "work")]
     for side, clocks in (("base", before), ("now", after)):

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/units.h"
 #include "src/profile/call_graph.h"
 #include "src/profile/large_array.h"
 
@@ -132,6 +133,28 @@ profile_hits(const struct profile *profile, uint32_t resource,
 	*samples = tree->samples == NULL || tree->samples[resource] == NULL ?
 	    hits : sample_tree_total(tree, tree->samples[resource]);
 	return hits;
+}
+
+double
+profile_known_total(const struct profile *profile, uint32_t resource)
+{
+	const struct resource *of = &profile->resources[resource];
+	long double gtick_ns;
+	double sum_ns = 0;
+
+	if (strcmp(of->name, "cpu") != 0 ||
+	    unit_find(of->gtick, strlen(of->gtick), &gtick_ns, NULL) !=
+	    UNIT_IS_TIME)
+		return 0;
+	for (uint32_t i = 0; i < profile->n_processes; i++) {
+		const struct process *process = &profile->processes[i];
+
+		if (process->cpu_ns == 0 || process->cpu_is_least ||
+		    process->is_running)
+			return 0;
+		sum_ns += (double)process->cpu_ns;
+	}
+	return sum_ns / (double)gtick_ns;
 }
 
 /* The length of the first of several sources. */

@@ -295,6 +295,13 @@ uint64_t profile_hits(const struct profile *profile, uint32_t resource,
                       uint64_t *samples);
 
 /*
+ * What the processes used of the resource `cpu` by the kernel's own account, in
+ * gticks.  It has no noise of sampling, and includes what was not sampled.  0:
+ * unknown, as of any other resource.
+ */
+double profile_known_total(const struct profile *profile, uint32_t resource);
+
+/*
  * Takes a resource and its counts, in a tree or a graph, out of the profile;
  * those after it have smaller numbers then.
  */

@@ -107,6 +107,11 @@ struct compared_runs {
 				 * and of the others (change_columns); 0: the
 				 * work is known */
 	/*
+	 * [n_columns] what each run used as a whole, in hits, by an account that
+	 * no sampling is part of; NULL: unknown.
+	 */
+	const uint64_t *known;
+	/*
 	 * A side can be one merged profile, whose random groups are its
 	 * columns; they share its work by their members.  0: its columns are
 	 * runs.

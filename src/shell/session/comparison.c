@@ -49,10 +49,12 @@ comparison_forget_profile(struct comparison *comparison)
 	profile_free(comparison->subject.profile);
 	free(comparison->columns);
 	free(comparison->shares);
+	free(comparison->known);
 	free(comparison->resource);
 	comparison->subject.profile = NULL;
 	comparison->columns = NULL;
 	comparison->shares = NULL;
+	comparison->known = NULL;
 	comparison->resource = NULL;
 	comparison->n_base = comparison->n_now = 0;
 	comparison->n_runs[0] = comparison->n_runs[1] = 0;
@@ -238,6 +240,29 @@ comparison_add_up(struct comparison *comparison, const struct addend *addends,
 	return sum != NULL ? 0 : -1;
 }
 
+/*
+ * What each run used by the kernel's account, in hits of its column.  Unknown
+ * of one run, it is not used of any.
+ */
+static int
+comparison_find_known(struct comparison *comparison, const struct addend *runs,
+                      const uint32_t *wanted, uint32_t n, struct error *error)
+{
+	const struct profile *sum = comparison->subject.profile;
+
+	comparison->known = memory_array(n, sizeof *comparison->known, error);
+	for (uint32_t i = 0; comparison->known != NULL && i < n; i++) {
+		comparison->known[i] = (uint64_t)(
+		    profile_known_total(runs[i].profile, wanted[i]) /
+		    (double)sum->resources[comparison->columns[i]].interval);
+		if (comparison->known[i] == 0) {
+			free(comparison->known);
+			comparison->known = NULL;
+		}
+	}
+	return error->is_set ? -1 : 0;
+}
+
 static int
 comparison_merge(struct comparison *comparison, const char *resource,
                  bool wants_groups, struct error *error)
@@ -276,6 +301,9 @@ comparison_merge(struct comparison *comparison, const char *resource,
 		if (!error->is_set)
 			comparison_add_up(comparison, addends, n,
 			                  n_base + n_now, error);
+		if (!error->is_set && comparison->shares == NULL)
+			comparison_find_known(comparison, addends, wanted, n,
+			                      error);
 	}
 	fleet_groups_release(groups[0]);
 	fleet_groups_release(groups[1]);
@@ -660,6 +688,7 @@ comparison_make_names(struct comparison *comparison,
 		comparison->runs[i] = comparison_run_set(comparison, i,
 		                                         request->n_steps);
 	comparison->compared.n_base = comparison->n_base;
+	comparison->compared.known = comparison->known;
 	if (comparison->sides != NULL)
 		comparison->compared.values = &comparison->values;
 	if (comparison->n_base > comparison->n_runs[0])

@@ -169,6 +169,8 @@ struct comparison {
 					 * column: its part of a merged profile,
 					 * or how many label values it holds;
 					 * NULL: each column is one run */
+	uint64_t *known;		/* [n_base + n_now] see compared_runs; or
+					 * NULL */
 	bool wanted_groups;		/* those of merged profiles */
 	bool keeps_sections;		/* if there are sides */
 	char *resource;			/* its name */

@@ -137,9 +137,10 @@ static double
 used(const struct profile *run, const char *name)
 {
 	uint32_t r = profile_find_resource(run, name);
+	double known = r == NO_RESOURCE ? 0 : profile_known_total(run, r);
 	uint64_t samples;
 
-	return r == NO_RESOURCE ? 0 :
+	return r == NO_RESOURCE || known > 0 ? known :
 	    (double)profile_hits(run, r, &samples) *
 	    (double)run->resources[r].interval;
 }

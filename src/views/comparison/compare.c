@@ -269,19 +269,40 @@ compare_test_rows(const struct view_request *request, uint64_t *const *values,
 	return result;
 }
 
+/*
+ * Tests totals without noise of sampling.  What they vary by, only replicates
+ * show; where there are none, chance in the samples is all that is known.
+ */
+static int
+test_known(const struct view_request *request, uint64_t *const *values,
+           struct compared_rows *compared, struct error *error)
+{
+	struct change_noise noise = { 0 };
+	struct change_columns columns = make_columns(request, values, 1, NULL);
+
+	return change_noise_fit(&columns, &noise, error) != 0 ? -1 :
+	    change_test(&columns, &noise, false_part, &compared->whole, error);
+}
+
 /* The runs as a whole, tested by themselves. */
 static int
 test_whole(const struct view_request *request, struct compared_rows *compared,
            struct error *error)
 {
+	const uint64_t *known = request->set->n_steps == 0 ?
+	    request->compared->known : NULL;
 	uint64_t **values = new_values(request->n_columns, 1, error);
+	const bool is_replicated = view_count_runs(request) > 2;
 	int result = -1;
 
 	for (size_t i = 0; values != NULL && i < request->n_columns; i++)
-		values[i][0] = request->columns[i].left;
+		values[i][0] = known != NULL && i < view_count_runs(request) ?
+		    known[i] : request->columns[i].left;
 	if (values != NULL)
-		result = compare_test_rows(request, values, 1, &compared->noise,
-		                           &compared->whole, error);
+		result = known != NULL && is_replicated ?
+		    test_known(request, values, compared, error) :
+		    compare_test_rows(request, values, 1, &compared->noise,
+		                      &compared->whole, error);
 	if (result == 0 && compared->are_exact)
 		take_as_exact(&compared->whole, NULL, 1);
 	free_values(values, request->n_columns);

@@ -280,8 +280,8 @@ add_noise(const struct view_request *request,
 		return table_add_header(table, error, "parts of one run: no "
 		    "verdict can be stronger than likely");
 	if (!has_replicates && table_add_header(table, error, "one %s on each "
-	    "side: no verdict can be stronger than likely; record more %ss%s",
-	    run, run, how) != 0)
+	    "side: no verdict can be stronger than likely%s", run,
+	    values != NULL ? "" : "; record more runs: record --repeat 3") != 0)
 		return -1;
 	if (!has_replicates && compared->noise.ratio != 1 &&
 	    table_add_header(table, error, "most functions changed by a factor "
