@@ -701,13 +701,14 @@ record_list_inside(const struct record_options *options, struct table *table,
 	return result;
 }
 
-/* What can be sampled of processes that run already. */
+/* What can be sampled from outside, if need be of processes that run. */
 static int
 record_list_outside(const struct record_options *options,
                     struct table *table, struct error *error)
 {
 	struct attach attach = { 0 };
-	int result = attach_find(&attach, options, error);
+	int result = attach_is_wanted(options) ? attach_find(&attach, options,
+	                                                     error) : 0;
 
 	attach_free(&attach);
 	start_list(table);
@@ -759,7 +760,8 @@ record_run(struct session *session, const struct arguments *arguments,
 		return help_describe(&command_record, table, error);
 	if (options.wants_list && options.is_inside)
 		return record_list_inside(&options, table, error);
-	if (options.wants_list && attach_is_wanted(&options))
+	if (options.wants_list &&
+	    (attach_is_wanted(&options) || !preload_is_built()))
 		return record_list_outside(&options, table, error);
 	if (options.wants_list)
 		return record_list(table, error);

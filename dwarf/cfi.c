@@ -234,33 +234,46 @@ struct cfi_run {
 	uint64_t address;	/* run until location is beyond it */
 };
 
-static inline void
-set_rule(struct cfi_row *row, uint64_t reg, enum cfi_kind kind, int64_t offset)
+static inline bool
+is_tracked(const struct cfi_run *run, uint64_t reg)
 {
-	if (reg >= CFI_REGISTERS)
-		return;		/* not tracked, such as vector registers */
+	return reg < run->section->arch->n_registers;
+}
+
+static inline void
+set_rule(const struct cfi_run *run, uint64_t reg, enum cfi_kind kind,
+    int64_t offset)
+{
+	struct cfi_row *row = &run->scratch->row;
+
+	if (!is_tracked(run, reg))
+		return;		/* such as vector registers */
 	row->kinds[reg] = (uint8_t)kind;
 	row->operands[reg].offset = offset;
 }
 
+/* Takes an expression, as the rule of a register or CFI_CFA. */
 static void
-set_expression(struct cfi_row *row, uint64_t reg, enum cfi_kind kind,
+set_expression(const struct cfi_run *run, uint64_t reg, enum cfi_kind kind,
     struct dwarf_input *in)
 {
+	struct cfi_row *row = &run->scratch->row;
 	const unsigned char *expression = in->at;
 
 	dwarf_take(in, dwarf_take_uleb(in));
-	if (in->failed || reg > CFI_CFA)
+	if (in->failed || (reg != CFI_CFA && !is_tracked(run, reg)))
 		return;
 	row->kinds[reg] = (uint8_t)kind;
 	row->operands[reg].expression = expression;
 }
 
 static inline void
-set_cfa(struct cfi_row *row, uint64_t reg, int64_t offset,
+set_cfa(const struct cfi_run *run, uint64_t reg, int64_t offset,
     struct dwarf_input *in)
 {
-	if (reg >= CFI_REGISTERS) {
+	struct cfi_row *row = &run->scratch->row;
+
+	if (!is_tracked(run, reg)) {
 		in->failed = true;
 		return;
 	}
@@ -271,18 +284,21 @@ set_cfa(struct cfi_row *row, uint64_t reg, int64_t offset,
 
 /* Only one of the two changes, so the CFA must be of this kind already. */
 static inline void
-change_cfa(struct cfi_row *row, uint64_t reg, int64_t offset,
+change_cfa(const struct cfi_run *run, uint64_t reg, int64_t offset,
     struct dwarf_input *in)
 {
-	if (row->kinds[CFI_CFA] != CFI_REGISTER)
+	if (run->scratch->row.kinds[CFI_CFA] != CFI_REGISTER)
 		in->failed = true;
-	set_cfa(row, reg, offset, in);
+	set_cfa(run, reg, offset, in);
 }
 
 static inline void
-restore_rule(struct cfi_row *row, uint64_t reg, const struct cfi_cie *cie)
+restore_rule(const struct cfi_run *run, uint64_t reg)
 {
-	if (reg >= CFI_REGISTERS || !cie->has_initial)
+	const struct cfi_cie *cie = &run->scratch->cie;
+	struct cfi_row *row = &run->scratch->row;
+
+	if (!is_tracked(run, reg) || !cie->has_initial)
 		return;
 	row->kinds[reg] = cie->initial.kinds[reg];
 	row->operands[reg] = cie->initial.operands[reg];
@@ -323,10 +339,10 @@ cfi_run_program(struct cfi_run *run, struct dwarf_input in)
 			continue;
 		case DWARF_CFA_offset:
 			n = dwarf_take_uleb(&in);
-			set_rule(row, operand, CFI_OFFSET, factored(n, cie));
+			set_rule(run, operand, CFI_OFFSET, factored(n, cie));
 			continue;
 		case DWARF_CFA_restore:
-			restore_rule(row, operand, cie);
+			restore_rule(run, operand);
 			continue;
 		}
 		switch (opcode) {
@@ -334,6 +350,12 @@ cfi_run_program(struct cfi_run *run, struct dwarf_input in)
 			break;
 		case DWARF_CFA_GNU_args_size:	/* in the CFA already */
 			dwarf_take_uleb(&in);
+			break;
+		/* Every return address is masked, so this need not be known. */
+		case DWARF_CFA_AARCH64_negate_ra_state:
+		case DWARF_CFA_AARCH64_negate_ra_state_with_pc:
+			if (run->section->arch->address_mask == UINT64_MAX)
+				return false;
 			break;
 		case DWARF_CFA_remember_state:
 			if (n_remembered == CFI_REMEMBERED)
@@ -365,74 +387,74 @@ cfi_run_program(struct cfi_run *run, struct dwarf_input in)
 		case DWARF_CFA_def_cfa:
 			reg = dwarf_take_uleb(&in);
 			n = dwarf_take_uleb(&in);
-			set_cfa(row, reg, (int64_t)n, &in);
+			set_cfa(run, reg, (int64_t)n, &in);
 			break;
 		case DWARF_CFA_def_cfa_sf:
 			reg = dwarf_take_uleb(&in);
 			n = (uint64_t)dwarf_take_sleb(&in);
-			set_cfa(row, reg, factored(n, cie), &in);
+			set_cfa(run, reg, factored(n, cie), &in);
 			break;
 		case DWARF_CFA_def_cfa_register:
 			reg = dwarf_take_uleb(&in);
-			change_cfa(row, reg, *cfa_offset, &in);
+			change_cfa(run, reg, *cfa_offset, &in);
 			break;
 		case DWARF_CFA_def_cfa_offset:
 			n = dwarf_take_uleb(&in);
-			change_cfa(row, *cfa_register, (int64_t)n, &in);
+			change_cfa(run, *cfa_register, (int64_t)n, &in);
 			break;
 		case DWARF_CFA_def_cfa_offset_sf:
 			n = (uint64_t)dwarf_take_sleb(&in);
-			change_cfa(row, *cfa_register, factored(n, cie), &in);
+			change_cfa(run, *cfa_register, factored(n, cie), &in);
 			break;
 		case DWARF_CFA_def_cfa_expression:
-			set_expression(row, CFI_CFA, CFI_VALUE_EXPRESSION,
+			set_expression(run, CFI_CFA, CFI_VALUE_EXPRESSION,
 			    &in);
 			break;
 
 		/* A register. */
 		case DWARF_CFA_undefined:
-			set_rule(row, dwarf_take_uleb(&in), CFI_UNDEFINED, 0);
+			set_rule(run, dwarf_take_uleb(&in), CFI_UNDEFINED, 0);
 			break;
 		case DWARF_CFA_same_value:
-			set_rule(row, dwarf_take_uleb(&in), CFI_SAME, 0);
+			set_rule(run, dwarf_take_uleb(&in), CFI_SAME, 0);
 			break;
 		case DWARF_CFA_restore_extended:
-			restore_rule(row, dwarf_take_uleb(&in), cie);
+			restore_rule(run, dwarf_take_uleb(&in));
 			break;
 		case DWARF_CFA_register:
 			reg = dwarf_take_uleb(&in);
 			n = dwarf_take_uleb(&in);
-			set_rule(row, reg, CFI_REGISTER, (int64_t)n);
+			set_rule(run, reg, CFI_REGISTER, (int64_t)n);
 			break;
 		case DWARF_CFA_offset_extended:
 			reg = dwarf_take_uleb(&in);
 			n = dwarf_take_uleb(&in);
-			set_rule(row, reg, CFI_OFFSET, factored(n, cie));
+			set_rule(run, reg, CFI_OFFSET, factored(n, cie));
 			break;
 		case DWARF_CFA_offset_extended_sf:
 			reg = dwarf_take_uleb(&in);
 			n = (uint64_t)dwarf_take_sleb(&in);
-			set_rule(row, reg, CFI_OFFSET, factored(n, cie));
+			set_rule(run, reg, CFI_OFFSET, factored(n, cie));
 			break;
 		case DWARF_CFA_GNU_negative_offset_extended:
 			reg = dwarf_take_uleb(&in);
 			n = dwarf_take_uleb(&in);
-			set_rule(row, reg, CFI_OFFSET, factored(-n, cie));
+			set_rule(run, reg, CFI_OFFSET, factored(-n, cie));
 			break;
 		case DWARF_CFA_val_offset:
 			reg = dwarf_take_uleb(&in);
 			n = dwarf_take_uleb(&in);
-			set_rule(row, reg, CFI_VALUE_OFFSET, factored(n, cie));
+			set_rule(run, reg, CFI_VALUE_OFFSET, factored(n, cie));
 			break;
 		case DWARF_CFA_val_offset_sf:
 			reg = dwarf_take_uleb(&in);
 			n = (uint64_t)dwarf_take_sleb(&in);
-			set_rule(row, reg, CFI_VALUE_OFFSET, factored(n, cie));
+			set_rule(run, reg, CFI_VALUE_OFFSET, factored(n, cie));
 			break;
 		case DWARF_CFA_expression:
 		case DWARF_CFA_val_expression:
 			reg = dwarf_take_uleb(&in);
-			set_expression(row, reg != CFI_CFA ? reg : UINT64_MAX,
+			set_expression(run, reg != CFI_CFA ? reg : UINT64_MAX,
 			    opcode == DWARF_CFA_expression ?
 			    CFI_EXPRESSION : CFI_VALUE_EXPRESSION, &in);
 			break;
@@ -460,7 +482,7 @@ cfi_find_row(const struct cfi_section *section, const struct cfi_fde *fde,
 		memset(scratch->row.kinds, CFI_UNSPECIFIED,
 		    sizeof scratch->row.kinds);
 		scratch->row.is_signal = cie->is_signal;
-		if (cie->return_register != CFI_RETURN ||
+		if (cie->return_register != section->arch->return_address ||
 		    !cfi_run_program(&initial, cie->program))
 			return CFI_BAD;
 		cie->initial = scratch->row;

@@ -29,15 +29,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "dwarf/arch.h"
+
 /* ---- constants ---- */
 
 /*
  * DWARF's numbers for call frame information.
  *
  * Names and values are those of DWARF 5 (sections 7.7.1 and 7.24), of the LSB
- * 5.0 core (10.5, pointer encodings) and of the System V ABI for AMD64 (3.6.2,
- * registers).  The prefix differs from the standard's, so that a file can also
- * include <dwarf.h> of elfutils.
+ * 5.0 core (10.5, pointer encodings) and of DWARF for the Arm 64-bit
+ * Architecture (4.4).  The prefix differs from the standard's, so that a file
+ * can also include <dwarf.h> of elfutils.
  */
 
 /* Call frame instructions. */
@@ -71,6 +73,8 @@ enum {
 	DWARF_CFA_val_offset = 0x14,
 	DWARF_CFA_val_offset_sf = 0x15,
 	DWARF_CFA_val_expression = 0x16,
+	DWARF_CFA_AARCH64_negate_ra_state_with_pc = 0x2c,
+	DWARF_CFA_AARCH64_negate_ra_state = 0x2d,
 	DWARF_CFA_GNU_args_size = 0x2e,
 	DWARF_CFA_GNU_negative_offset_extended = 0x2f,
 };
@@ -139,16 +143,6 @@ enum {
 	DWARF_EH_PE_omit = 0xff,
 };
 
-/* DWARF's numbers of the registers of x86-64. */
-enum {
-	X86_64_RAX, X86_64_RDX, X86_64_RCX, X86_64_RBX,
-	X86_64_RSI, X86_64_RDI, X86_64_RBP, X86_64_RSP,
-	X86_64_R8, X86_64_R9, X86_64_R10, X86_64_R11,
-	X86_64_R12, X86_64_R13, X86_64_R14, X86_64_R15,
-	X86_64_RIP,		/* "return address" */
-	X86_64_REGISTERS,
-};
-
 /* ---- read ---- */
 
 /*
@@ -210,6 +204,39 @@ dwarf_take_signed(struct dwarf_input *in, size_t size)
 	const unsigned unused = 64 - 8 * (unsigned)size;
 
 	return (int64_t)(dwarf_take_unsigned(in, size) << unused) >> unused;
+}
+
+/*
+ * The index of .eh_frame_hdr, sorted by address.  Its rows have the starts of
+ * functions, and their FDEs, both relative to the section.
+ */
+#define CFI_INDEX_HEADER 12	/* bytes before the rows */
+
+struct cfi_index_row {
+	int32_t address;
+	int32_t fde;
+};
+
+/*
+ * Finds the n rows of the section that begins at `start`, aligned, of which no
+ * byte from `end` on is read.  False: it is of a kind that no linker writes.
+ */
+static inline bool
+cfi_index_open(const unsigned char *start, const unsigned char *end,
+    const struct cfi_index_row **rows, size_t *n)
+{
+	struct dwarf_input in = { .at = start, .end = end };
+
+	if (*dwarf_take(&in, 1) != 1)		/* version */
+		return false;
+	dwarf_take(&in, 1);		/* encoding of .eh_frame's address */
+	if (*dwarf_take(&in, 1) != DWARF_EH_PE_udata4 ||
+	    *dwarf_take(&in, 1) != (DWARF_EH_PE_datarel | DWARF_EH_PE_sdata4))
+		return false;
+	dwarf_take(&in, 4);		/* .eh_frame's address */
+	*n = dwarf_take_unsigned(&in, 4);
+	*rows = (const struct cfi_index_row *)(const void *)in.at;
+	return !in.failed && *n <= (size_t)(end - in.at) / sizeof **rows;
 }
 
 /*
@@ -276,6 +303,7 @@ dwarf_take_sleb(struct dwarf_input *in)
 
 /* A section in memory, which belongs to the caller. */
 struct cfi_section {
+	const struct dwarf_arch *arch;	/* only cfi_find_row needs it */
 	const unsigned char *start, *end;
 	uint64_t address;	/* of its first byte, where the program runs */
 	size_t pointer_size;	/* 4 or 8 bytes */
@@ -304,9 +332,7 @@ union cfi_operand {
 };
 
 enum {
-	CFI_REGISTERS = X86_64_REGISTERS,
-	CFI_RETURN = X86_64_RIP,	/* the only column for return addresses */
-	CFI_STACK = X86_64_RSP,
+	CFI_REGISTERS = DWARF_REGISTERS,
 	CFI_CFA = CFI_REGISTERS,	/* the rule of the CFA */
 	CFI_REMEMBERED = 16,	/* nesting of DW_CFA_remember_state */
 	/* For one row: enough for a function that pushes arguments for some
@@ -323,6 +349,8 @@ struct cfi_row {
 	uint8_t kinds[CFI_REGISTERS + 1];	/* enum cfi_kind */
 	uint8_t cfa_register;
 	bool is_signal;		/* handlers return to this code */
+	bool leaves_stack;	/* the caller is on another one: false in rows
+				   that cfi_find_row finds */
 	union cfi_operand operands[CFI_REGISTERS + 1];
 };
 

@@ -47,7 +47,7 @@ push_register(struct evaluation *e, uint64_t reg)
 {
 	const uint64_t offset = (uint64_t)dwarf_take_sleb(&e->in);
 
-	if (reg >= CFI_REGISTERS || (e->registers->known >> reg & 1) == 0)
+	if (reg >= CFI_REGISTERS || (e->registers->known & CFI_BIT(reg)) == 0)
 		e->failed = true;
 	else
 		step_push(e, e->registers->value[reg] + offset);
@@ -242,6 +242,7 @@ step_restore(const struct cfi_row *row, unsigned reg,
     struct cfi_machine *machine, const struct cfi_registers *registers,
     uint64_t cfa, uint64_t *value)
 {
+	const struct dwarf_arch *arch = machine->arch;
 	const int64_t offset = row->operands[reg].offset;
 
 	switch (row->kinds[reg]) {
@@ -255,10 +256,10 @@ step_restore(const struct cfi_row *row, unsigned reg,
 		 * register already has its old value again.
 		 */
 		*value = registers->value[reg];
-		return reg != CFI_RETURN &&
-		    (registers->known >> reg & 1) != 0 &&
-		    (registers->known >> CFI_STACK & 1) != 0 &&
-		    cfa + (uint64_t)offset < registers->value[CFI_STACK];
+		return reg != arch->return_address &&
+		    (registers->known & CFI_BIT(reg)) != 0 &&
+		    (registers->known & CFI_BIT(arch->sp)) != 0 &&
+		    cfa + (uint64_t)offset < registers->value[arch->sp];
 	case CFI_VALUE_OFFSET:
 		*value = cfa + (uint64_t)offset;
 		return true;
@@ -266,7 +267,7 @@ step_restore(const struct cfi_row *row, unsigned reg,
 		if (offset < 0 || offset >= CFI_REGISTERS)
 			return false;
 		*value = registers->value[offset];
-		return registers->known >> offset & 1;
+		return (registers->known & CFI_BIT(offset)) != 0;
 	case CFI_EXPRESSION:
 		return evaluate_rule(row, reg, machine, registers, &cfa,
 		    value) &&
@@ -278,28 +279,50 @@ step_restore(const struct cfi_row *row, unsigned reg,
 	return false;
 }
 
+/*
+ * The caller's pc, where calls put return addresses into a register.  A row has
+ * a rule of its own for it only if it describes an interrupted caller.
+ */
+static void
+step_set_pc(const struct cfi_row *row, const struct dwarf_arch *arch,
+    struct cfi_registers *registers)
+{
+	const uint64_t pc = CFI_BIT(arch->pc),
+	    link = CFI_BIT(arch->return_address);
+
+	if (row->kinds[arch->pc] != CFI_UNSPECIFIED)
+		return;
+	registers->value[arch->pc] = registers->value[arch->return_address];
+	if ((registers->known & link) != 0)
+		registers->known |= pc;
+	/* The call has overwritten what the caller itself returns to. */
+	registers->known &= ~link;
+}
+
 enum cfi_step_result
 cfi_step(const struct cfi_row *row, struct cfi_machine *machine,
     struct cfi_registers *registers, uint64_t *cfa)
 {
+	const struct dwarf_arch *arch = machine->arch;
+	const uint64_t needed = CFI_BIT(arch->pc) | CFI_BIT(arch->sp);
 	const struct cfi_registers callee = *registers;
 	const unsigned base = row->cfa_register;
 	unsigned reg;
 
-	if (row->kinds[CFI_RETURN] == CFI_UNDEFINED)
+	if (row->kinds[arch->return_address] == CFI_UNDEFINED)
 		return CFI_STEP_OUTERMOST;
 	if (row->kinds[CFI_CFA] == CFI_VALUE_EXPRESSION) {
 		if (!evaluate_rule(row, CFI_CFA, machine, &callee, NULL, cfa))
 			return CFI_STEP_FAILED;
 	} else {
-		if ((callee.known >> base & 1) == 0)
+		if ((callee.known & CFI_BIT(base)) == 0)
 			return CFI_STEP_FAILED;
 		*cfa = callee.value[base] +
 		    (uint64_t)row->operands[CFI_CFA].offset;
 	}
-	for (reg = 0; reg < CFI_REGISTERS; reg++) {
+	for (reg = 0; reg < arch->n_registers; reg++) {
 		const unsigned kind = row->kinds[reg];
-		const uint32_t bit = (uint32_t)1 << reg;
+		const uint64_t bit = CFI_BIT(reg);
 
 		if (kind != CFI_UNSPECIFIED && kind != CFI_SAME) {
 			if (step_restore(row, reg, machine, &callee, *cfa,
@@ -307,16 +330,17 @@ cfi_step(const struct cfi_row *row, struct cfi_machine *machine,
 				registers->known |= bit;
 			else
 				registers->known &= ~bit;
-		} else if (reg == CFI_STACK) {
+		} else if (reg == arch->sp) {
 			registers->value[reg] = *cfa;
 			registers->known |= bit;
-		} else if (reg == CFI_RETURN || (kind == CFI_UNSPECIFIED &&
+		} else if (reg == arch->pc || (kind == CFI_UNSPECIFIED &&
 		    (machine->preserved & bit) == 0)) {
 			registers->known &= ~bit;
 		}
 	}
-	if ((registers->known >> CFI_RETURN & 1) == 0 ||
-	    (registers->known >> CFI_STACK & 1) == 0)
-		return CFI_STEP_FAILED;
-	return CFI_STEP_DONE;
+	if (arch->return_address != arch->pc)
+		step_set_pc(row, arch, registers);
+	registers->value[arch->pc] &= arch->address_mask;
+	return (registers->known & needed) == needed ? CFI_STEP_DONE :
+	    CFI_STEP_FAILED;
 }

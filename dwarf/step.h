@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* step.h -- from the registers of a frame to those of its caller.
  *
- * For x86-64.  All functions are async-signal-safe if the reader of memory is.
+ * All functions are async-signal-safe if the reader of memory is.
  * They allocate nothing, and the number of operations is bounded.
  *
  * Source: DWARF 5, 2.5.1 (expressions) and 6.4.4.
@@ -17,8 +17,10 @@
 /* Bit r of `known`: value[r] is valid. */
 struct cfi_registers {
 	uint64_t value[CFI_REGISTERS];
-	uint32_t known;
+	uint64_t known;
 };
+
+#define CFI_BIT(reg) ((uint64_t)1 << (reg))
 
 enum { CFI_VALUES_MAX = 64 };	/* on the stack of an expression */
 
@@ -27,6 +29,7 @@ enum { CFI_VALUES_MAX = 64 };	/* on the stack of an expression */
  * steps.
  */
 struct cfi_machine {
+	const struct dwarf_arch *arch;
 	/*
 	 * Reads the little-endian number of 1 to 8 bytes at an address.  False
 	 * if that memory is not known.
@@ -38,7 +41,7 @@ struct cfi_machine {
 	 * The set of registers that keep their values if a row has no rule for
 	 * them.
 	 */
-	uint32_t preserved;
+	uint64_t preserved;
 	uint64_t values[CFI_VALUES_MAX];	/* working memory */
 };
 
@@ -51,9 +54,8 @@ enum cfi_step_result {
 
 /*
  * Sets *registers to those of the caller, and *cfa to the frame's CFA.  The
- * caller's stack pointer and return address are then known, and its other
- * registers if they could be restored.  If the step fails, *registers and *cfa
- * are undefined.
+ * caller's stack pointer and pc are then known, and its other registers if they
+ * could be restored.  If the step fails, *registers and *cfa are undefined.
  */
 enum cfi_step_result cfi_step(const struct cfi_row *row,
     struct cfi_machine *machine, struct cfi_registers *registers,

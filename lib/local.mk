@@ -116,7 +116,8 @@ libcpprof_la_SOURCES = \
 	lib/wrap/stdio.def lib/wrap/wrapped.h \
 	\
 	lib/unwind/trampoline-x86_64.S
-libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden \
+# Its tables have only its own machine's registers, which keeps them small.
+libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -DDWARF_REGISTERS=17 \
 	-include $(srcdir)/lib/base/unfortified.h \
 	-fno-tree-loop-distribute-patterns -fno-tree-slp-vectorize \
 	-ftls-model=initial-exec

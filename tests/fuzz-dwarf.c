@@ -35,9 +35,10 @@ read_stack(void *context, uint64_t address, size_t size, uint64_t *number)
 static void
 leave(struct cfi_section *section, const struct cfi_row *row)
 {
-	struct cfi_machine machine = { .read = read_stack, .context = section,
-		.preserved = UINT32_MAX };
-	struct cfi_registers registers = { .known = UINT32_MAX };
+	struct cfi_machine machine = { .arch = section->arch,
+		.read = read_stack, .context = section,
+		.preserved = UINT64_MAX };
+	struct cfi_registers registers = { .known = UINT64_MAX };
 	uint64_t cfa;
 
 	for (int i = 0; i < CFI_REGISTERS; i++)
@@ -55,7 +56,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size <= HEADER)
 		return 0;
-	section = (struct cfi_section){ .start = data + HEADER,
+	section = (struct cfi_section){ .arch = (data[0] & 4) != 0 ?
+		&dwarf_aarch64 : &dwarf_x86_64, .start = data + HEADER,
 		.end = data + size, .is_debug_frame = data[0] & 1,
 		.pointer_size = (data[0] & 2) != 0 ? 4 : 8 };
 	memcpy(&section.address, data + 1, 8);

@@ -52,8 +52,9 @@ script_tests = \
 	tests/layers.sh tests/thread-frames.py tests/amounts.py \
 	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
 	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
-	tests/kernel.py tests/python.py tests/python-outside.py tests/namespaces.py tests/reference.sh tests/golden.sh \
-	tests/legacy.py tests/other-tools.py tests/report.py tests/completion.py \
+	tests/kernel.py tests/python.py tests/python-outside.py \
+	tests/namespaces.py tests/reference.sh tests/golden.sh \
+	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/report.py tests/completion.py \
 	tests/packaging.py tests/dist.sh \
 	tests/compilers.py
 
@@ -61,6 +62,7 @@ check_SCRIPTS += $(script_tests)
 TESTS += $(script_tests)
 
 unit_tests = $(format_tests) \
+	tests/test-aarch64 \
 	tests/test-address-lines \
 	tests/test-arguments \
 	tests/test-base \
@@ -94,13 +96,14 @@ unit_tests = $(format_tests) \
 	tests/test-short-names \
 	tests/test-source \
 	tests/test-reader \
+	tests/test-sample \
 	tests/test-symbol-table \
 	tests/test-views \
 	tests/test-views-properties
 
 # It traces instructions of x86-64.
 if COLLECTOR
-unit_tests += tests/test-stack-unwinder tests/test-sample
+unit_tests += tests/test-stack-unwinder
 endif
 
 if HAVE_CMOCKA
@@ -118,6 +121,10 @@ tests_test_formats_CFLAGS = $(unit_cflags)
 tests_test_formats_LDADD = $(unit_libs)
 tests_test_formats_LDFLAGS = $(failing_memory)
 EXTRA_DIST += tests/examples/sample.trail
+
+tests_test_aarch64_SOURCES = tests/test-aarch64.c
+tests_test_aarch64_CFLAGS = $(unit_cflags)
+tests_test_aarch64_LDADD = $(unit_libs)
 
 tests_test_address_lines_SOURCES = tests/test-address-lines.c \
 	tests/module-fixture.h
@@ -422,6 +429,9 @@ EXTRA_DIST += \
 	tests/data/go/heap.alloc_space.top-cum.txt \
 	tests/data/go/heap.top-cum.txt tests/data/go/work.go \
 	tests/data/gperftools/rec.cum.txt tests/data/gperftools/rec.prof \
+	tests/data/perf/aarch64/stacks \
+	tests/data/perf/aarch64/stacks.data.gz \
+	tests/data/perf/aarch64/stacks.txt tests/programs/aarch64.c \
 	tests/data/perf/rec tests/data/perf/rec.data \
 	tests/data/perf/rec-dwarf.children.txt \
 	tests/data/perf/rec-dwarf.data.gz tests/data/perf/rec-dwarf.self.txt \

@@ -97,8 +97,9 @@ put_number(struct making *making, uint64_t number, size_t n)
 static struct cfi_section
 section_of(const unsigned char *bytes, size_t n, bool is_debug_frame)
 {
-	return (struct cfi_section){ .start = bytes, .end = bytes + n,
-	    .pointer_size = 8, .is_debug_frame = is_debug_frame };
+	return (struct cfi_section){ .arch = &dwarf_x86_64,
+	    .start = bytes, .end = bytes + n, .pointer_size = 8,
+	    .is_debug_frame = is_debug_frame };
 }
 
 /* One CIE with rsp + 8 and the return address at CFA - 8, and one FDE. */
@@ -694,8 +695,8 @@ read_stack(void *context, uint64_t address, size_t size, uint64_t *number)
 	return true;
 }
 
-static struct cfi_machine machine = { .read = read_stack,
-	.context = (void *)(uintptr_t)stack };
+static struct cfi_machine machine = { .arch = &dwarf_x86_64,
+	.read = read_stack, .context = (void *)(uintptr_t)stack };
 
 static const struct cfi_registers registers = {
 	.value = { [X86_64_RSP] = STACK_START, [X86_64_RIP] = 0x100b },
@@ -992,6 +993,128 @@ steps_end_without_return_address_or_stack(void **state)
 	    &(uint64_t){ 0 }), CFI_STEP_FAILED);
 }
 
+/* ---- AArch64 ---- */
+
+/* A CIE with sp + 0, of a return address in x30, and one FDE. */
+static struct cfi_section
+make_aarch64_section(struct making *making, const void *rules, size_t n)
+{
+	static const unsigned char common[] = { 1, 0, 4, 0x78, 30,
+		0x0c, 31, 0 };
+	struct cfi_section section;
+
+	making->n = 0;
+	put_number(making, 4 + sizeof common, 4);
+	put_number(making, 0, 4);
+	put(making, common, sizeof common);
+	put_number(making, 4 + 16 + n, 4);
+	put_number(making, making->n, 4);
+	put_number(making, 0x1000, 8);
+	put_number(making, 0x100, 8);
+	put(making, rules, n);
+	section = section_of(making->bytes, making->n, false);
+	section.arch = &dwarf_aarch64;
+	return section;
+}
+
+/* Twice from the row of an address: the registers, and how the second ends. */
+static enum cfi_step_result
+step_twice(const struct cfi_section *section, uint64_t address,
+    struct cfi_registers *caller)
+{
+	struct cfi_machine aarch64 = { .arch = &dwarf_aarch64,
+		.read = read_stack, .context = machine.context,
+		.preserved = UINT64_MAX };
+	struct cfi_registers outer;
+	uint64_t cfa;
+
+	*caller = (struct cfi_registers){
+		.value = { [AARCH64_X29] = 29,
+			[AARCH64_X30] = 0xabcd123456789abc,
+			[AARCH64_SP] = STACK_START, [AARCH64_PC] = address },
+		.known = UINT64_MAX };
+	assert_true(has_row(section, address));
+	assert_int_equal(cfi_step(row, &aarch64, caller, &cfa), CFI_STEP_DONE);
+	outer = *caller;
+	return cfi_step(row, &aarch64, &outer, &cfa);
+}
+
+/* Before a frame is made, it is in x30; a call overwrites that. */
+static void
+return_addresses_in_registers_last_for_one_frame(void **state)
+{
+	static const unsigned char rules[] = {
+		0x2d, 0x41,			/* negate_ra_state, advance */
+		0x0e, 16, 0x80 | 29, 2, 0x80 | 30, 1 };
+	struct making making;
+	const struct cfi_section section = make_aarch64_section(&making, rules,
+	    sizeof rules);
+	struct cfi_registers caller;
+
+	(void)state;
+	assert_int_equal(step_twice(&section, 0x1000, &caller),
+	    CFI_STEP_FAILED);
+	assert_int_equal(caller.value[AARCH64_PC], 0x123456789abc);
+	assert_int_equal(caller.value[AARCH64_SP], STACK_START);
+	assert_int_equal(caller.value[AARCH64_X29], 29);
+	assert_false(caller.known & CFI_BIT(AARCH64_X30));
+
+	/* Then in memory; beyond that, the stack is not known. */
+	assert_int_equal(step_twice(&section, 0x1004, &caller),
+	    CFI_STEP_FAILED);
+	assert_int_equal(caller.value[AARCH64_PC], 0x665544332211);
+	assert_int_equal(caller.value[AARCH64_SP], STACK_START + 16);
+	assert_int_equal(caller.value[AARCH64_X29], 0);
+	assert_false(caller.known & CFI_BIT(AARCH64_X30));
+}
+
+/* The instruction has another meaning elsewhere, and one for each processor. */
+static void
+rules_are_of_one_processor(void **state)
+{
+	static const unsigned char signs[] = { 0x2d }, with_pc[] = { 0x2c },
+	    high[] = { 0x0d, 30 };
+	struct making making;
+	struct cfi_section section;
+
+	(void)state;
+	section = make_aarch64_section(&making, signs, sizeof signs);
+	assert_int_equal(find_row(&section, 0x1000), CFI_FOUND);
+	section.arch = &dwarf_x86_64;	/* whose return address has a column */
+	assert_int_equal(find_row(&section, 0x1000), CFI_BAD);
+	section = make_aarch64_section(&making, with_pc, sizeof with_pc);
+	assert_int_equal(find_row(&section, 0x1000), CFI_FOUND);
+	section = make_aarch64_section(&making, high, sizeof high);
+	assert_int_equal(find_row(&section, 0x1000), CFI_FOUND);
+	section = make_section(&making, false, signs, sizeof signs);
+	assert_int_equal(find_row(&section, 0x1000), CFI_BAD);
+	section.arch = &dwarf_aarch64;
+	assert_int_equal(find_row(&section, 0x1000), CFI_BAD);
+}
+
+/* By the kernel's numbers: what perf asks for, and what it does not. */
+static void
+processors_are_told_by_their_registers(void **state)
+{
+	const uint64_t all_aarch64 = UINT64_C(0x1ffffffff);
+
+	(void)state;
+	assert_ptr_equal(dwarf_arch_of_perf(0xff0fff), &dwarf_x86_64);
+	assert_ptr_equal(dwarf_arch_of_perf(0xff01ff), &dwarf_x86_64);
+	assert_ptr_equal(dwarf_arch_of_perf(all_aarch64), &dwarf_aarch64);
+	assert_ptr_equal(dwarf_arch_of_perf(all_aarch64 | UINT64_C(1) << 46),
+	    &dwarf_aarch64);
+	assert_null(dwarf_arch_of_perf(0));
+	assert_null(dwarf_arch_of_perf(0xff0e7f));	/* x86-64 without sp */
+	assert_null(dwarf_arch_of_perf(0xff1fff));	/* ds */
+	assert_null(dwarf_arch_of_perf(0xffff));	/* 32-bit Arm */
+	assert_null(dwarf_arch_of_perf(UINT64_C(0xffffffff)));	/* RISC-V */
+	assert_null(dwarf_arch_of_perf(UINT64_C(0x3ffffffff)));	/* s390 */
+	assert_ptr_equal(dwarf_arch_of_machine(62), &dwarf_x86_64);
+	assert_ptr_equal(dwarf_arch_of_machine(183), &dwarf_aarch64);
+	assert_null(dwarf_arch_of_machine(3));
+}
+
 int
 main(void)
 {
@@ -1019,6 +1142,10 @@ main(void)
 		cmocka_unit_test(at_the_stack_pointer_registers_are_saved),
 		cmocka_unit_test(cfas_can_be_computed),
 		cmocka_unit_test(steps_end_without_return_address_or_stack),
+		cmocka_unit_test(
+		    return_addresses_in_registers_last_for_one_frame),
+		cmocka_unit_test(rules_are_of_one_processor),
+		cmocka_unit_test(processors_are_told_by_their_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

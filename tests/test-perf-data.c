@@ -791,11 +791,16 @@ perf_data_shows_virtual_machines_as_such(void **state)
 	profile_free(profile);
 }
 
-/* An event with registers and a copy of the stack, and one sample of it. */
+/*
+ * An event with registers and a copy of the stack, and one sample of it, which
+ * returns to an address.
+ */
 static void
-put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
-                 uint64_t abi)
+put_copied_stack_to(struct buffer *buffer, uint64_t id, uint64_t registers,
+                    uint64_t abi, uint64_t to)
 {
+	const uint64_t x86 = 1 << 6 | 1 << 7, arm = UINT64_C(5) << 29,
+	    pointers = (registers >> 32 & 1) != 0 ? arm : x86;
 	size_t begin = begin_record(buffer, PERF_ATTR, 0);
 
 	buffer_number(buffer, 1, 4);
@@ -822,11 +827,11 @@ put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
 	buffer_number(buffer, 0, 8);		/* call chain */
 	buffer_number(buffer, abi, 8);
 	for (uint64_t bits = registers; bits != 0; bits &= bits - 1)
-		buffer_number(buffer, bits & -bits & 1 << 6 ? 0x7000 :
-		              bits & -bits & 1 << 7 ? 0x7000 : 0x400010, 8);
+		buffer_number(buffer, (bits & -bits & pointers) != 0 ?
+		              0x7000 : 0x400010, 8);
 	buffer_number(buffer, 32, 8);		/* the stack */
-	buffer_number(buffer, 0, 8);		/* no caller's rbp */
-	buffer_number(buffer, 0x400021, 8);
+	buffer_number(buffer, 0, 8);		/* no frame pointer */
+	buffer_number(buffer, to, 8);
 	buffer_number(buffer, 0, 8);
 	buffer_number(buffer, 0, 8);
 	buffer_number(buffer, 32, 8);
@@ -834,9 +839,38 @@ put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
 }
 
 static void
-perf_data_walks_stacks_of_x86_64_alone(void **state)
+put_copied_stack(struct buffer *buffer, uint64_t id, uint64_t registers,
+                 uint64_t abi)
 {
-	const uint64_t x86 = 0xff0fff, arm = 0x1ffffffff;
+	put_copied_stack_to(buffer, id, registers, abi, 0x400021);
+}
+
+/* Return addresses may be signed, and vectors have a size. */
+static void
+perf_data_walks_stacks_of_aarch64(void **state)
+{
+	const uint64_t arm = 0x1ffffffff,
+	    with_vectors = arm | UINT64_C(1) << 46;
+	struct buffer buffer;
+	struct profile *profile;
+
+	(void)state;
+	begin_pipe(&buffer);
+	put_map(&buffer, 7, 0x400000, 0x1000, "/gone/a", 1);
+	put_copied_stack(&buffer, 6, arm, 2);
+	put_copied_stack(&buffer, 7, with_vectors, 2);
+	put_copied_stack_to(&buffer, 8, arm, 2, 0xff7f000000400021);
+	profile = read_buffer(&buffer);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(hits_of(profile, i, "a+0x1020;a+0x1010"), 10);
+	assert_int_equal(profile->n_warnings, 1);	/* "a" is not there */
+	profile_free(profile);
+}
+
+static void
+perf_data_walks_no_stacks_of_other_processors(void **state)
+{
+	const uint64_t x86 = 0xff0fff, riscv = 0xffffffff;
 	struct buffer buffer;
 	struct profile *profile;
 
@@ -850,7 +884,7 @@ perf_data_walks_stacks_of_x86_64_alone(void **state)
 	profile_free(profile);
 
 	begin_pipe(&buffer);
-	put_copied_stack(&buffer, 6, arm, 2);
+	put_copied_stack(&buffer, 6, riscv, 2);
 	put_copied_stack(&buffer, 7, x86, 1);	/* a program of 32 bits */
 	profile = read_buffer(&buffer);
 	assert_int_equal(hits_of(profile, 0, "[unknown]"), 10);
@@ -2038,7 +2072,8 @@ main(void)
 		    perf_data_tells_of_types_that_it_does_not_know),
 		cmocka_unit_test(perf_data_says_that_traces_are_not_decoded),
 		cmocka_unit_test(perf_data_shows_virtual_machines_as_such),
-		cmocka_unit_test(perf_data_walks_stacks_of_x86_64_alone),
+		cmocka_unit_test(perf_data_walks_stacks_of_aarch64),
+		cmocka_unit_test(perf_data_walks_no_stacks_of_other_processors),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_are_cut_anywhere),
 		cmocka_unit_test(perf_data_reads_time_off_the_processor),

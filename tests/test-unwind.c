@@ -535,11 +535,11 @@ rows_that_load_the_cfa_are_compact(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct cfi_row row = { .kinds[CFI_RETURN] = CFI_OFFSET,
+		struct cfi_row row = { .kinds[X86_64_RIP] = CFI_OFFSET,
 			.kinds[CFI_CFA] = CFI_VALUE_EXPRESSION };
 		struct compact_rule rule;
 
-		row.operands[CFI_RETURN].offset = -8;
+		row.operands[X86_64_RIP].offset = -8;
 		row.operands[CFI_CFA].expression = cases[i].expression;
 		rule = compact_row(&row, 0);
 		assert_int_equal(rule.kind, cases[i].kind);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "dwarf/cfi.h"
+#include "dwarf/arch.h"
 
 #define ARCH_ELF_MACHINE 62
 #define ARCH_AUDIT AUDIT_ARCH_X86_64

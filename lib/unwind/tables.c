@@ -19,12 +19,6 @@
  */
 #define TABLE_REACH ((size_t)1 << 31)
 
-/* Encodings of the number of rows, and of the rows' two columns. */
-#define COUNT_ENCODING DWARF_EH_PE_udata4
-#define ROW_ENCODING (DWARF_EH_PE_datarel | DWARF_EH_PE_sdata4)
-
-#define HEADER_SIZE 12		/* where the index begins */
-
 #define HINT_PAGES 8u		/* in a cache line */
 #define HINT_BITS 9
 #define HINT_ROW_BITS 28
@@ -35,15 +29,9 @@
 _Atomic uint64_t tables_epoch;
 _Atomic uint64_t tables_lines = TABLES_FEW_LINES;
 
-/* A row of the index; both are relative to the header. */
-struct table_row {
-	int32_t address;
-	int32_t fde;
-};
-
 struct module_table {
 	const unsigned char *header, *start, *end;
-	const struct table_row *rows;
+	const struct cfi_index_row *rows;
 	size_t n;
 };
 
@@ -97,8 +85,6 @@ tables_prefetch(uint64_t address, const struct cfi_scratch *scratch)
 static bool
 open_table(const struct dl_find_object *object, struct module_table *table)
 {
-	struct dwarf_input in;
-
 	table->header = object->dlfo_eh_frame;
 	table->start = object->dlfo_map_start;
 	table->end = object->dlfo_map_end;
@@ -111,18 +97,7 @@ open_table(const struct dl_find_object *object, struct module_table *table)
 		    table->header - TABLE_REACH : (const unsigned char *)1;
 		table->end = table->header + TABLE_REACH;
 	}
-	in = (struct dwarf_input){ .at = table->header, .end = table->end };
-	if (*dwarf_take(&in, 1) != 1)		/* version */
-		return false;
-	dwarf_take(&in, 1);		/* encoding of .eh_frame's address */
-	if (*dwarf_take(&in, 1) != COUNT_ENCODING ||
-	    *dwarf_take(&in, 1) != ROW_ENCODING)
-		return false;
-	dwarf_take(&in, 4);		/* .eh_frame's address */
-	table->n = dwarf_take_unsigned(&in, 4);
-	table->rows = (const struct table_row *)(const void *)in.at;
-	return !in.failed && table->n <= (size_t)(table->end - in.at) /
-	    sizeof *table->rows;
+	return cfi_index_open(table->header, table->end, &table->rows, &table->n);
 }
 
 /*
@@ -132,7 +107,7 @@ open_table(const struct dl_find_object *object, struct module_table *table)
 static size_t
 tables_search(const struct module_table *table, int64_t address, size_t near)
 {
-	const struct table_row *rows = table->rows;
+	const struct cfi_index_row *rows = table->rows;
 	size_t stride = FIRST_STRIDE, low = 0, high = table->n;
 
 	if (near < table->n && rows[near].address <= address) {
@@ -167,7 +142,7 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 	const unsigned char *header = object->dlfo_eh_frame;
 	const uint64_t page = address >> PAGE_BITS;
 	const size_t near = find_hint(page);
-	const struct table_row *row;
+	const struct cfi_index_row *row;
 	struct cfi_section section;
 	struct module_table table;
 	struct cfi_fde fde;
@@ -177,7 +152,7 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 		return CFI_NO_TABLE;
 	/* Fetched now, together with the header. */
 	if (near != SIZE_MAX)
-		__builtin_prefetch(header + HEADER_SIZE + near * sizeof *row);
+		__builtin_prefetch(header + CFI_INDEX_HEADER + near * sizeof *row);
 	if (!open_table(object, &table))
 		return CFI_BAD;
 	n = tables_search(&table,
@@ -191,9 +166,9 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 	if (row->fde > table.end - table.header ||
 	    row->fde < table.start - table.header)
 		return CFI_BAD;
-	section = (struct cfi_section){ .start = table.start,
-	    .end = table.end, .address = (uintptr_t)table.start,
-	    .pointer_size = sizeof(void *),
+	section = (struct cfi_section){ .arch = DWARF_OWN_ARCH,
+	    .start = table.start, .end = table.end,
+	    .address = (uintptr_t)table.start, .pointer_size = sizeof(void *),
 	    .generation = atomic_load_explicit(&tables_epoch,
 	    memory_order_relaxed) };
 	if (!cfi_read_fde(&section, table.header + row->fde, &scratch->cie,

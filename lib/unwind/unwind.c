@@ -344,6 +344,7 @@ step_generic(struct unwind_walk *walk, bool is_signal,
 	walk->registers.value[ARCH_RETURN] = walk->address + !walk->exact;
 	walk->registers.known |= 1u << ARCH_STACK | 1u << ARCH_FRAME |
 	    1u << ARCH_RETURN;
+	unwinder->machine.arch = DWARF_OWN_ARCH;
 	unwinder->machine.read = read_memory;
 	unwinder->machine.context = &unwinder->readable;
 	unwinder->machine.preserved = ARCH_PRESERVED;

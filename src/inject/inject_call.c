@@ -25,7 +25,6 @@
  */
 #include "src/inject/inject.h"
 
-#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
@@ -39,6 +38,8 @@
 #include <unistd.h>
 
 #ifdef __x86_64__
+
+#include <cpuid.h>
 
 enum {
 	RED_ZONE = 128,

@@ -305,8 +305,9 @@ inject_set_frame(struct stack_frame *frame,
 		[X86_64_RIP] = registers->rip,
 	};
 
+	frame->arch = &dwarf_x86_64;
 	memcpy(frame->registers.value, values, sizeof values);
-	frame->registers.known = ((uint32_t)1 << X86_64_REGISTERS) - 1;
+	frame->registers.known = CFI_BIT(X86_64_REGISTERS) - 1;
 }
 
 /* Which file is mapped there, for the unwinder. */
@@ -376,8 +377,7 @@ inject_look(struct inject_looker *looker, pid_t tid,
 	if (!inject_read(tid, sp, looker->copy, frame.stack_size))
 		return ANSWER_NO;
 	while (found > 0 && walk.n < FRAMES_MAX) {
-		const uint64_t address = frame.registers.value[X86_64_RIP] -
-		                         !frame.is_interrupted;
+		const uint64_t address = stack_frame_address(&frame);
 
 		if (!inject_walk_take(&walk, inject_looker_code(looker,
 		                                                 address),

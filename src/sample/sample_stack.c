@@ -159,7 +159,7 @@ static void
 sample_walker_note_slot(struct sample_walker *walker,
                         const struct stack_frame *frame)
 {
-	const uint64_t at = frame->registers.value[X86_64_RSP] - 8;
+	const uint64_t at = frame->return_at;
 	const uint64_t offset = at - frame->stack_start;
 	uint64_t value;
 
@@ -168,7 +168,7 @@ sample_walker_note_slot(struct sample_walker *walker,
 		return;
 	memcpy(&value, frame->stack + offset, sizeof value);
 	value = le64toh(value);
-	if (value == frame->registers.value[X86_64_RIP])
+	if ((value & frame->arch->address_mask) == stack_frame_pc(frame))
 		walker->slots[walker->n_slots++ % SAMPLE_SLOTS] =
 		    (struct sample_slot){ at, value };
 }
@@ -293,20 +293,23 @@ sample_walk_process(struct sample_walker *walker,
 	const struct sample_space *space = &walker->space;
 	struct sample_stack *stack = &walker->stack;
 	size_t n_copied = 0;	/* frames that were found in the copy */
+	bool has_changed = false;
 	int found = 1;
 
 	while (found > 0) {
-		const uint64_t address = frame->registers.value[X86_64_RIP] -
-		                         !frame->is_interrupted;
+		const uint64_t address = stack_frame_address(frame);
 		struct perf_map *map = perf_space_find(maps, address);
 		const bool has_module = map != NULL &&
 		    map->module != NO_MODULE;
 
+		/* Go generates no code: its stack has changed. */
+		has_changed = !has_module && frame->has_left_stack;
+		if (has_changed)
+			break;
 		if (sample_stack_add(stack, has_module ? map->module :
 		        NO_MODULE, !has_module ? address :
 		        perf_machine_address(space->machine, map, address),
-		        address, frame->registers.value[X86_64_RSP],
-		        error) != 0)
+		        address, stack_frame_sp(frame), error) != 0)
 			return -1;
 		if (walker->n_blocks == 0)
 			n_copied = stack->n;
@@ -328,7 +331,7 @@ sample_walk_process(struct sample_walker *walker,
 		sample_stack_end(stack, reasons[frame->end]);
 	stack->was_guessed = frame->was_guessed;
 	stack->was_late = walker->n_blocks > 0;
-	if (stack->was_late && !sample_walker_verify(walker)) {
+	if (stack->was_late && (has_changed || !sample_walker_verify(walker))) {
 		stack->n = n_copied;
 		sample_stack_end(stack, CPPROFDATA_PARTIAL_LATE);
 	}

@@ -293,6 +293,8 @@ struct perf_sample {
 	uint64_t abi;			/* of the registers: 0 none, 2 64-bit */
 	const unsigned char *registers;	/* 8 bytes for each bit of the event's
 					 * user_registers */
+	uint64_t link;			/* AArch64's return address, if that
+					 * is the only register; 0: unknown */
 	const unsigned char *stack;	/* [stack_size] a copy of its top */
 	uint64_t stack_size;
 };
@@ -429,7 +431,8 @@ bool perf_is_kernel_module(const char *path, char *place, size_t size);
 
 /*
  * The innermost frame from the registers and the stack that the kernel copied
- * of an x86-64 process; false: they are of no use.
+ * of a 64-bit process; false: they are of no use.  (Which processor it ran on
+ * is told by the set of registers: a file names it after its samples.)
  */
 bool perf_frame_begin(const struct perf_attr *attr,
                       const struct perf_sample *sample,

@@ -138,6 +138,9 @@ perf_sample_read(struct perf_sample *sample, const struct perf_events *events,
 		if (sample->abi != 0)
 			sample->registers = take_array(&in, (uint64_t)
 			    __builtin_popcountll(attr->user_registers), 8);
+		if (sample->registers != NULL && sample->abi == 2 &&
+		    attr->user_registers == 1 << AARCH64_X30)
+			sample->link = perf_number_at(sample->registers);
 	}
 	if ((type & PERF_FIELD_STACK_USER) != 0) {
 		uint64_t room = bytes_number(&in, 8);

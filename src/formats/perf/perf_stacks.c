@@ -89,7 +89,7 @@ size_t
 perf_stacks_room(const struct perf_sample *sample)
 {
 	return 1 + (size_t)sample->n_chain + (size_t)sample->n_calls + 1 +
-	    (sample->stack_size > 0 ? UNWOUND_MAX : 0);
+	    (sample->link != 0) + (sample->stack_size > 0 ? UNWOUND_MAX : 0);
 }
 
 /* ---- the frame of an address ---- */
@@ -245,6 +245,50 @@ context_of(const struct perf_record *record)
 	}
 }
 
+static int
+perf_stacks_need_unwinder(struct perf_stacks *stacks, struct error *error)
+{
+	if (stacks->unwinder == NULL)
+		stacks->unwinder = stack_unwinder_new(error);
+	return stacks->unwinder != NULL ? 0 : -1;
+}
+
+/* Goes on to the caller's frame: 1, 0 at the end, or -1 with *error set. */
+static int
+unwind_step(struct perf_stacks *stacks, const struct perf_stack *stack,
+            struct stack_frame *frame, struct error *error)
+{
+	struct perf_map *map = perf_space_find(stack->space,
+	    stack_frame_address(frame));
+
+	return map == NULL ? 0 : perf_frame_step(stacks->unwinder,
+	    stacks->machine, stacks->profile, stacks->modules, map, frame,
+	    error);
+}
+
+/*
+ * AArch64's call chains are made by frame pointers, so they lack the caller of a
+ * function that still has its return address in the register.  perf records
+ * that, too, and the rules for the pc say whether it counts.
+ */
+static int
+perf_stacks_add_link(struct perf_stacks *stacks, struct perf_stack *stack,
+                     uint64_t pc, uint64_t link, struct error *error)
+{
+	struct stack_frame frame = { .arch = &dwarf_aarch64,
+		.is_interrupted = true,
+		.registers = { .value = { [AARCH64_PC] = pc,
+			[AARCH64_X30] = link },
+		    .known = CFI_BIT(AARCH64_PC) | CFI_BIT(AARCH64_X30) |
+			CFI_BIT(AARCH64_SP) } };
+	int found = perf_stacks_need_unwinder(stacks, error);
+
+	if (found == 0)
+		found = unwind_step(stacks, stack, &frame, error);
+	return found <= 0 ? found : perf_stacks_add_address(stacks, stack,
+	    stack_frame_pc(&frame), error);
+}
+
 /*
  * The call chain; if the process's stack was copied, without the process's
  * part.  A damaged word ends the chain: what follows it cannot be trusted.
@@ -256,6 +300,7 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 {
 	for (uint64_t i = 0; i < sample->n_chain; i++) {
 		uint64_t word = perf_number_at(sample->chain + 8 * i);
+		bool is_pc;
 
 		/*
 		 * Neither an address nor a mark: something that a program
@@ -315,7 +360,10 @@ add_chain(struct perf_stacks *stacks, struct perf_stack *stack,
 			}
 			return 0;
 		}
-		if (perf_stacks_add_address(stacks, stack, word, error) != 0)
+		is_pc = stack->is_first && stack->context == PERF_CONTEXT_USER;
+		if (perf_stacks_add_address(stacks, stack, word, error) != 0 ||
+		    (is_pc && sample->link != 0 && perf_stacks_add_link(stacks,
+		        stack, word, sample->link, error) != 0))
 			return -1;
 	}
 	return 0;
@@ -325,37 +373,28 @@ bool
 perf_frame_begin(const struct perf_attr *attr, const struct perf_sample *sample,
                  struct stack_frame *frame)
 {
-	/* In the kernel's order; 99: a segment or flags. */
-	static const uint8_t numbers[] = { X86_64_RAX, X86_64_RBX, X86_64_RCX,
-		X86_64_RDX, X86_64_RSI, X86_64_RDI, X86_64_RBP, X86_64_RSP,
-		X86_64_RIP, 99, 99, 99, 99, 99, 99, 99, X86_64_R8, X86_64_R9,
-		X86_64_R10, X86_64_R11, X86_64_R12, X86_64_R13, X86_64_R14,
-		X86_64_R15 };
-	const uint64_t needed = 1 << 6 | 1 << 7 | 1 << 8;
-	/* Segments, which are registers of their own on other processors. */
-	const uint64_t foreign = 0xf << 12 | UINT64_MAX << sizeof numbers;
-	uint64_t mask = attr->user_registers;
+	const uint64_t mask = attr->user_registers;
+	const struct dwarf_arch *arch = dwarf_arch_of_perf(mask);
 	struct bytes in = bytes_of(sample->registers,
 	    (size_t)__builtin_popcountll(mask) * 8);
 
 	if (sample->abi != 2 || sample->stack_size == 0 ||
-	    sample->registers == NULL || (mask & needed) != needed ||
-	    (mask & foreign) != 0)
+	    sample->registers == NULL || arch == NULL)
 		return false;
-	*frame = (struct stack_frame){ .is_interrupted = true,
+	*frame = (struct stack_frame){ .arch = arch, .is_interrupted = true,
 		.stack = sample->stack, .stack_size = sample->stack_size };
-	for (unsigned bit = 0; bit < sizeof numbers; bit++) {
+	for (unsigned bit = 0; bit < sizeof arch->perf_columns; bit++) {
 		uint64_t value;
 
 		if ((mask >> bit & 1) == 0)
 			continue;
 		value = bytes_number(&in, 8);
-		if (numbers[bit] >= X86_64_REGISTERS)
+		if ((arch->perf_registers >> bit & 1) == 0)
 			continue;
-		frame->registers.value[numbers[bit]] = value;
-		frame->registers.known |= (uint32_t)1 << numbers[bit];
+		frame->registers.value[arch->perf_columns[bit]] = value;
+		frame->registers.known |= CFI_BIT(arch->perf_columns[bit]);
 	}
-	frame->stack_start = frame->registers.value[X86_64_RSP];
+	frame->stack_start = stack_frame_sp(frame);
 	return true;
 }
 
@@ -365,8 +404,6 @@ perf_frame_step(struct stack_unwinder *unwinder, struct perf_machine *machine,
                 const struct module_cache *modules, struct perf_map *map,
                 struct stack_frame *frame, struct error *error)
 {
-	uint64_t address = frame->registers.value[X86_64_RIP] -
-	                   !frame->is_interrupted;
 	struct module_file file = { .search = module_cache_search(modules) };
 	const struct module *module;
 
@@ -377,20 +414,8 @@ perf_frame_step(struct stack_unwinder *unwinder, struct perf_machine *machine,
 	file.build_id = module->build_id;
 	file.build_id_size = module->build_id_size;
 	return stack_unwinder_step(unwinder, &file, map->module,
-	    perf_machine_address(machine, map, address), frame, error);
-}
-
-/* Goes on to the caller's frame: 1, 0 at the end, or -1 with *error set. */
-static int
-unwind_step(struct perf_stacks *stacks, const struct perf_stack *stack,
-            struct stack_frame *frame, struct error *error)
-{
-	struct perf_map *map = perf_space_find(stack->space,
-	    frame->registers.value[X86_64_RIP] - !frame->is_interrupted);
-
-	return map == NULL ? 0 : perf_frame_step(stacks->unwinder,
-	    stacks->machine, stacks->profile, stacks->modules, map, frame,
-	    error);
+	    perf_machine_address(machine, map, stack_frame_address(frame)),
+	    frame, error);
 }
 
 /* An empty stack of a process. */
@@ -441,16 +466,13 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 		int found;
 
 		/* The frames of the process, from its copied stack. */
-		if (stacks->unwinder == NULL)
-			stacks->unwinder = stack_unwinder_new(error);
-		if (stacks->unwinder == NULL)
+		if (perf_stacks_need_unwinder(stacks, error) != 0)
 			return -1;
 		stack->context = PERF_CONTEXT_USER;
 		do {
 			stack->is_first = frame.is_interrupted;
 			if (perf_stacks_add_address(stacks, stack,
-			                            frame.registers
-			                                .value[X86_64_RIP],
+			                            stack_frame_pc(&frame),
 			                            error) != 0)
 				return -1;
 			found = unwind_step(stacks, stack, &frame, error);

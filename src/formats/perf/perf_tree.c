@@ -481,8 +481,8 @@ perf_tree_finish_frames(struct perf_tree *tree, struct error *error)
 	        "[guest]", missed.n_guests) != 0)
 		return -1;
 	if (missed.n_unwalked > 0 && reader_warn(reader, error, "%" PRIu64
-	        " copied stacks are not of 64-bit programs of x86-64; shown "
-	        "without callers", missed.n_unwalked) != 0)
+	        " copied stacks are not of 64-bit programs of x86-64 or "
+	        "aarch64; shown without callers", missed.n_unwalked) != 0)
 		return -1;
 	return perf_stacks_finish(tree->stacks, error);
 }

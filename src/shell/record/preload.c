@@ -33,6 +33,24 @@
 
 enum { MAX_INTERPRETERS = 4, HEAD_SIZE = 4096 };
 
+bool
+preload_is_built(void)
+{
+#ifdef HAS_COLLECTOR
+	return true;
+#else
+	return false;
+#endif
+}
+
+static int
+preload_check_built(struct error *error)
+{
+	return preload_is_built() ? 0 : error_set(error, "this cpprof was "
+	    "built without the collector, which needs x86-64, gcc and glibc "
+	    "2.35");
+}
+
 /*
  * Whether the table at that segment, of a program that has a loader, names a
  * library that the program needs.
@@ -144,6 +162,8 @@ preload_check(const char *path, struct error *error)
 {
 	char heads[2][HEAD_SIZE + 1], *next;
 
+	if (preload_check_built(error) != 0)
+		return -1;
 	for (int i = 0; i < MAX_INTERPRETERS; i++) {
 		if (preload_check_file(path, heads[i % 2], &next, error) != 0)
 			return -1;
@@ -280,7 +300,8 @@ preload_find(const char *name, char *path, size_t size, struct error *error)
 int
 preload_find_library(char *path, size_t size, struct error *error)
 {
-	return preload_find(CPPROF_LIBRARY, path, size, error);
+	return preload_check_built(error) != 0 ? -1 :
+	    preload_find(CPPROF_LIBRARY, path, size, error);
 }
 
 bool

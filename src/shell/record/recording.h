@@ -108,6 +108,9 @@ void record_options_complete(struct completion *completion,
 
 /* Whether the collector can be preloaded, and from which path. */
 
+/* Whether this cpprof was built with the collector; else nothing can be. */
+bool preload_is_built(void);
+
 /*
  * 0 when a library can be preloaded into the program in that file, or into
  * the interpreter that its #! line names; -1 with *error saying why not:

@@ -196,6 +196,18 @@ int elf_symbols_add_stubs(struct symbol_table *stubs,
 int go_symbols_add(struct symbol_table *table, const struct elf_file *file,
                    struct error *error);
 
+/* Code from start up to end, by addresses in the file. */
+struct code_range {
+	uint64_t start, end;
+};
+
+/*
+ * Where the functions of these names lie; {0}: there is none, also in a file
+ * that is not of Go.  O(functions * n).
+ */
+void go_symbols_find(const struct elf_file *file, const char *const *names,
+                     size_t n, struct code_range *ranges);
+
 /* ---- module_file.c ---- */
 
 /*
@@ -241,6 +253,9 @@ struct module_file {
 /* The files of a profile's module, which is borrowed. */
 struct module_file module_file_of(const struct module *module,
                                   struct symbol_search search);
+
+/* Whether it is the kernel's own. */
+bool module_file_is_vdso(const struct module_file *module);
 
 enum module_file_state {
 	MODULE_FILE_OPEN,

@@ -285,3 +285,37 @@ go_symbols_add(struct symbol_table *symbols, const struct elf_file *file,
 	return names == NULL ? -1 :
 	    go_symbols_add_all(symbols, &table, file, names, error);
 }
+
+/* Which of the names function i has; n: none of them. */
+static size_t
+go_name_among(const struct go_table *table, size_t i, const char *const *names,
+              size_t n)
+{
+	const size_t at = go_name(table, i);
+	const size_t size = table->size - table->names;
+	size_t which = at < size ? 0 : n;
+
+	while (which < n && (size - at <= strlen(names[which]) ||
+	       memcmp(table->bytes + table->names + at, names[which],
+	              strlen(names[which]) + 1) != 0))
+		which++;
+	return which;
+}
+
+void
+go_symbols_find(const struct elf_file *file, const char *const *names, size_t n,
+                struct code_range *ranges)
+{
+	struct go_table table;
+
+	memset(ranges, 0, n * sizeof *ranges);
+	if (!go_find(&table, file))
+		return;
+	for (size_t i = 0; i < table.n_functions; i++) {
+		const size_t which = go_name_among(&table, i, names, n);
+
+		if (which < n)
+			ranges[which] = (struct code_range){
+				go_entry(&table, i), go_entry(&table, i + 1) };
+	}
+}

@@ -100,14 +100,21 @@ open_held(const struct module_file *module, struct elf_file *file)
 	return found;
 }
 
+bool
+module_file_is_vdso(const struct module_file *module)
+{
+	return strcmp(module->path, "[vdso]") == 0 ||
+	    strncmp(last_component(module->path), "linux-vdso",
+	            strlen("linux-vdso")) == 0;
+}
+
 enum module_file_state
 module_file_open(const struct module_file *module, struct elf_file *file)
 {
 	const char *base = last_component(module->path);
 	enum module_file_state first = MODULE_FILE_MISSING, state;
 
-	if (strcmp(module->path, "[vdso]") == 0 ||
-	    strncmp(base, "linux-vdso", strlen("linux-vdso")) == 0)
+	if (module_file_is_vdso(module))
 		return module_file_check(module, file,
 		                         elf_file_open_own_vdso(file), true);
 	if (module->search.root != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stack_unwinder.c -- callers from a copy of a stack, of x86-64 programs.
+/* stack_unwinder.c -- callers from a copy of a stack.
  *
  * Rows are kept by address, since the same few come again and again.
  */
@@ -62,7 +62,7 @@ stack_unwinder_new(struct error *error)
 	/* Like libgcc, which callees of special conventions rely on. */
 	if (unwinder != NULL) {
 		unwinder->machine.read = stack_unwinder_read_stack;
-		unwinder->machine.preserved = UINT32_MAX;
+		unwinder->machine.preserved = UINT64_MAX;
 	}
 	return unwinder;
 }
@@ -81,7 +81,7 @@ stack_unwinder_free(struct stack_unwinder *unwinder)
 /* ---- rows ---- */
 
 /* The module's, read if need be; NULL with *error set. */
-static const struct unwind_table *
+static struct unwind_table *
 table_of(struct stack_unwinder *unwinder, const struct module_file *file,
          uint32_t number, struct error *error)
 {
@@ -108,13 +108,14 @@ table_of(struct stack_unwinder *unwinder, const struct module_file *file,
 /* NULL with *error set. */
 static const struct unwinder_recent *
 find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
-            uint32_t module, uint64_t address, struct error *error)
+            uint32_t module, uint64_t address, const struct dwarf_arch *arch,
+            struct error *error)
 {
 	uint64_t hash = (address ^ (uint64_t)module << 40) *
 	                0x9e3779b97f4a7c15;
 	struct unwinder_recent
 	    *recent = &unwinder->recent[hash >> (64 - RECENT_BITS)];
-	const struct unwind_table *table;
+	struct unwind_table *table;
 
 	if (recent->is_used && recent->address == address &&
 	    recent->module == module)
@@ -125,8 +126,9 @@ find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
 	recent->is_used = true;
 	recent->address = address;
 	recent->module = module;
-	recent->has_row = unwind_table_find(table, address,
-	                                    &unwinder->scratch);
+	/* Another machine's vdso is not to be had here, and this one's is. */
+	recent->has_row = unwind_table_arch(table) == arch &&
+	    unwind_table_find(table, file, address, &unwinder->scratch);
 	if (recent->has_row)
 		recent->row = unwinder->scratch.row;
 	return recent;
@@ -135,23 +137,84 @@ find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
 /* ---- steps ---- */
 
 static bool
+is_known(const struct stack_frame *frame, unsigned reg)
+{
+	return (frame->registers.known & CFI_BIT(reg)) != 0;
+}
+
+static bool
 step_by_pointer(struct stack_frame *frame)
 {
+	const struct dwarf_arch *arch = frame->arch;
 	uint64_t *registers = frame->registers.value;
-	uint64_t pointer = registers[X86_64_RBP];
+	uint64_t pointer = registers[arch->fp];
 
 	/* The ABI's mark of the outermost frame is a pointer of 0. */
-	frame->end = (frame->registers.known >> X86_64_RBP & 1) == 0 ?
-	    STACK_END_NO_RULES : pointer == 0 ? STACK_END_OUTERMOST :
-	    STACK_END_NO_MEMORY;
-	if ((frame->registers.known >> X86_64_RBP & 1) == 0 ||
+	frame->end = !is_known(frame, arch->fp) ? STACK_END_NO_RULES :
+	    pointer == 0 ? STACK_END_OUTERMOST : STACK_END_NO_MEMORY;
+	if (!is_known(frame, arch->fp) ||
 	    !stack_unwinder_read_stack(frame, pointer, 8,
-	                               &registers[X86_64_RBP]) ||
+	                               &registers[arch->fp]) ||
 	    !stack_unwinder_read_stack(frame, pointer + 8, 8,
-	                               &registers[X86_64_RIP]))
+	                               &registers[arch->pc]))
 		return false;
-	registers[X86_64_RSP] = pointer + 16;
+	registers[arch->pc] &= arch->address_mask;
+	registers[arch->sp] = pointer + 16;
+	if (!arch->record_ends_frame)
+		frame->registers.known &= ~(CFI_BIT(arch->sp) |
+		    CFI_BIT(arch->return_address));
+	frame->return_at = pointer + 8;
 	frame->is_interrupted = false;
+	return true;
+}
+
+/*
+ * Makes the stack pointer known again, if the row says that the frame pointer
+ * and the return address are saved together: the frame pointer points there.
+ * False: it stays unknown, and the row needs it.
+ */
+static bool
+stack_frame_find_sp(struct stack_frame *frame, const struct cfi_row *row)
+{
+	const struct dwarf_arch *arch = frame->arch;
+	const union cfi_operand *operands = row->operands;
+	uint64_t *registers = frame->registers.value;
+
+	if (is_known(frame, arch->sp) || row->kinds[CFI_CFA] != CFI_REGISTER ||
+	    row->cfa_register != arch->sp)
+		return true;
+	if (row->kinds[arch->fp] != CFI_OFFSET ||
+	    row->kinds[arch->return_address] != CFI_OFFSET ||
+	    operands[arch->return_address].offset !=
+	        operands[arch->fp].offset + 8 || !is_known(frame, arch->fp))
+		return false;
+	registers[arch->sp] = registers[arch->fp] -
+	    (uint64_t)operands[arch->fp].offset -
+	    (uint64_t)operands[CFI_CFA].offset;
+	frame->registers.known |= CFI_BIT(arch->sp);
+	return true;
+}
+
+static bool
+step_by_row(struct stack_unwinder *unwinder, const struct cfi_row *row,
+            struct stack_frame *frame)
+{
+	const struct dwarf_arch *arch = frame->arch;
+	const unsigned column = row->kinds[arch->pc] != CFI_UNSPECIFIED ?
+	    arch->pc : arch->return_address;
+	enum cfi_step_result result;
+	uint64_t cfa;
+
+	unwinder->machine.arch = arch;
+	unwinder->machine.context = frame;
+	result = cfi_step(row, &unwinder->machine, &frame->registers, &cfa);
+	frame->end = result == CFI_STEP_OUTERMOST ? STACK_END_OUTERMOST :
+	    STACK_END_NO_MEMORY;
+	if (result != CFI_STEP_DONE)
+		return false;
+	frame->return_at = row->kinds[column] == CFI_OFFSET ?
+	    cfa + (uint64_t)row->operands[column].offset : 0;
+	frame->is_interrupted = row->is_signal;
 	return true;
 }
 
@@ -161,35 +224,40 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
                     uint64_t address, struct stack_frame *frame,
                     struct error *error)
 {
-	const uint64_t *registers = frame->registers.value;
-	uint64_t before = registers[X86_64_RSP], cfa;
-	enum cfi_step_result step;
-	bool was_interrupted = frame->is_interrupted;
+	const struct dwarf_arch *arch = frame->arch;
+	const bool was_interrupted = frame->is_interrupted;
+	const uint64_t before = stack_frame_sp(frame);
 	const struct unwinder_recent *recent = NULL;
+	const struct cfi_row *row = NULL;
+	bool leaves_stack = false;
 
 	if (module != NULL) {
-		recent = find_recent(unwinder, module, number, address, error);
+		recent = find_recent(unwinder, module, number, address, arch,
+		                     error);
 		if (recent == NULL)
 			return -1;
+		if (recent->has_row) {
+			row = &recent->row;
+		} else if (arch->is_sigreturn_in_vdso && !was_interrupted &&
+		           module_file_is_vdso(module)) {
+			row = &unwinder->scratch.row;
+			unwind_sigreturn_row(arch, &unwinder->scratch.row);
+		}
 	}
-	if (recent == NULL || !recent->has_row) {
+	if (row == NULL || !stack_frame_find_sp(frame, row)) {
 		if (!step_by_pointer(frame))
 			return 0;
 		frame->was_guessed |= module != NULL;
+	} else if (!step_by_row(unwinder, row, frame)) {
+		return 0;
 	} else {
-		unwinder->machine.context = frame;
-		step = cfi_step(&recent->row, &unwinder->machine,
-		                &frame->registers, &cfa);
-		frame->end = step == CFI_STEP_OUTERMOST ?
-		    STACK_END_OUTERMOST : STACK_END_NO_MEMORY;
-		if (step != CFI_STEP_DONE)
-			return 0;
-		frame->is_interrupted = recent->row.is_signal;
+		leaves_stack = row->leaves_stack;
+		frame->has_left_stack |= leaves_stack;
 	}
-	frame->end = registers[X86_64_RIP] == 0 ? STACK_END_OUTERMOST :
+	frame->end = stack_frame_pc(frame) == 0 ? STACK_END_OUTERMOST :
 	    STACK_END_NO_MEMORY;
 	/* longjmp's last instructions run on their caller's stack. */
-	return registers[X86_64_RIP] != 0 &&
-	    (registers[X86_64_RSP] > before ||
-	     (was_interrupted && registers[X86_64_RSP] == before));
+	return stack_frame_pc(frame) != 0 &&
+	    (stack_frame_sp(frame) > before || leaves_stack ||
+	     (was_interrupted && stack_frame_sp(frame) == before));
 }

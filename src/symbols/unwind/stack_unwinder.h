@@ -36,9 +36,10 @@ struct unwind_table;
 
 /*
  * Reads both sections of the module's own file, and closes it again; empty for
- * NULL, or where there is no such file or nothing in it.  Time O(bytes of the
- * sections), and sorting where they are not in the order of addresses.  Freed
- * with unwind_table_free; NULL with *error set for want of memory.
+ * NULL, or where there is no such file, or none of a known processor, or
+ * nothing in it.  Time O(bytes of the sections), and sorting where they are not
+ * in the order of addresses.  Freed with unwind_table_free; NULL with *error set
+ * for want of memory.
  */
 struct unwind_table *unwind_table_read(const struct module_file *module,
                                        struct error *error);
@@ -47,19 +48,30 @@ void unwind_table_free(struct unwind_table *table);
 /* The memory it takes. */
 size_t unwind_table_bytes(const struct unwind_table *table);
 
+/* Of which processor the file is; NULL: unknown. */
+const struct dwarf_arch *unwind_table_arch(const struct unwind_table *table);
+
 /*
  * Sets scratch->row to the row for an address, as program.h defines it;
  * its expressions live as long as the table.  False where none is known.  Time
  * O(log FDEs + bytes of one).  No table that the scratch was used with may have
  * been freed.
+ *
+ * Code that signal handlers return to, and the stubs of procedure linkage
+ * tables, need not have rules.  So where .eh_frame has none, all code of the
+ * file is searched for these, once.
  */
-bool unwind_table_find(const struct unwind_table *table, uint64_t address,
+bool unwind_table_find(struct unwind_table *table,
+                       const struct module_file *module, uint64_t address,
                        struct cfi_scratch *scratch);
+
+/* The row of code that a signal handler returns to. */
+void unwind_sigreturn_row(const struct dwarf_arch *arch, struct cfi_row *row);
 
 /* ---- stack_unwinder.c ---- */
 
 /*
- * Callers from a copy of a stack, of x86-64 programs.
+ * Callers from a copy of a stack, of any processor of dwarf/arch.h.
  *
  * By the unwind tables (.eh_frame, .debug_frame) that modules carry; where
  * there are none, as in code made at run time, by frame pointers.  Files are
@@ -75,11 +87,15 @@ enum stack_end {
 				 * do not rise */
 };
 
-/* A frame, and the part of the stack that was copied.  The stack pointer, frame
- * pointer and rip are known. */
+/*
+ * A frame, and the part of the stack that was copied.  At first, the stack
+ * pointer and the pc are known.  If a caller was found by the frame pointer, its
+ * stack pointer may be marked as unknown; the value is then a lower bound.
+ */
 struct stack_frame {
+	const struct dwarf_arch *arch;
 	struct cfi_registers registers;
-	bool is_interrupted;	/* its rip is where it is, not where it will
+	bool is_interrupted;	/* its pc is where it is, not where it will
 				 * return to */
 	const unsigned char *stack;	/* [stack_size] */
 	uint64_t stack_start, stack_size;
@@ -90,10 +106,35 @@ struct stack_frame {
 	bool (*read_outside)(void *context, uint64_t address, size_t size,
 	                     uint64_t *number);
 	void *context;
+	uint64_t return_at;	/* set if there is a caller: where its pc was
+				 * read; 0: in a register */
 	enum stack_end end;	/* set if there is no caller */
 	bool was_guessed;	/* set if a caller was found by the frame
 				 * pointer, in a file */
+	bool has_left_stack;	/* set if one was found on another stack */
 };
+
+static inline uint64_t
+stack_frame_sp(const struct stack_frame *frame)
+{
+	return frame->registers.value[frame->arch->sp];
+}
+
+static inline uint64_t
+stack_frame_pc(const struct stack_frame *frame)
+{
+	return frame->registers.value[frame->arch->pc];
+}
+
+/*
+ * An address inside the instruction at which the frame is: a call may be the
+ * last of its function.
+ */
+static inline uint64_t
+stack_frame_address(const struct stack_frame *frame)
+{
+	return stack_frame_pc(frame) - !frame->is_interrupted;
+}
 
 struct stack_unwinder;
 

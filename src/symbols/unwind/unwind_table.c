@@ -7,12 +7,36 @@
 #include "src/symbols/unwind/stack_unwinder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/memory.h"
 
 enum {
 	SECTIONS = 2,		/* .eh_frame is asked before .debug_frame */
 	UNWIND_SECTION_MAX = 256 << 20,	/* bytes, uncompressed */
+	SIGRETURNS_MAX = 4,	/* programs have one */
+	STUB_SECTIONS = 2,
+	GO_ENDS = 5,
+	GO_CHANGES = 4,
+};
+
+/*
+ * Functions of Go's runtime at which a stack ends: the outermost ones, and those
+ * that have changed from a goroutine's stack to the thread's.  The rules that Go
+ * writes for them read a caller from whatever the stack has there.
+ */
+static const char *const go_ends[GO_ENDS] = {
+	"runtime.goexit", "runtime.rt0_go", "runtime.systemstack",
+	"runtime.mcall", "runtime.morestack",
+};
+
+/*
+ * Functions of it that call the vdso on the thread's stack.  Meanwhile r12 has
+ * what the stack pointer was, from which the rules begin; rbp is as ever.
+ */
+static const char *const go_changes[GO_CHANGES] = {
+	"runtime.nanotime1", "runtime.walltime", "runtime.walltime1",
+	"time.now",
 };
 
 struct unwind_range {
@@ -27,8 +51,23 @@ struct unwind_part {
 	size_t n, capacity;
 };
 
+/* Code that is known without rules, by addresses in the module. */
+struct unwind_code {
+	bool was_read;
+	uint64_t sigreturns[SIGRETURNS_MAX];
+	size_t n_sigreturns;
+	struct code_range stubs[STUB_SECTIONS];
+	struct code_range lazy;	/* stubs that have pushed two
+					 * registers */
+	struct code_range changes[GO_CHANGES];	/* where r12 has the stack
+						 * pointer; {0}: nowhere */
+};
+
 struct unwind_table {
+	const struct dwarf_arch *arch;
 	struct unwind_part parts[SECTIONS];
+	struct code_range go_ends[GO_ENDS];
+	struct unwind_code code;
 };
 
 /*
@@ -70,6 +109,7 @@ find_section(struct cfi_section *section, const struct elf_file *file,
 	    file_header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return false;
 	*section = (struct cfi_section){
+		.arch = dwarf_arch_of_machine(file_header.e_machine),
 		.start = data->d_buf,
 		.end = (const unsigned char *)data->d_buf + data->d_size,
 		.address = header.sh_addr,
@@ -172,6 +212,17 @@ unwind_table_read_part(struct unwind_part *part, const struct elf_file *file,
 	return 0;
 }
 
+/* The processor of a file of 64-bit numbers; NULL: unknown. */
+static const struct dwarf_arch *
+unwind_file_arch(const struct elf_file *file)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(file->elf, &header) != NULL &&
+	    header.e_ident[EI_DATA] == ELFDATA2LSB ?
+	    dwarf_arch_of_machine(header.e_machine) : NULL;
+}
+
 struct unwind_table *
 unwind_table_read(const struct module_file *module, struct error *error)
 {
@@ -182,15 +233,197 @@ unwind_table_read(const struct module_file *module, struct error *error)
 	if (table == NULL || module == NULL ||
 	    module_file_open(module, &file) != MODULE_FILE_OPEN)
 		return table;
-	for (size_t i = 0; i < SECTIONS && result == 0; i++)
+	table->arch = unwind_file_arch(&file);
+	for (size_t i = 0; i < SECTIONS && table->arch != NULL && result == 0;
+	     i++)
 		result = unwind_table_read_part(&table->parts[i], &file, i == 1,
 		                                error);
+	go_symbols_find(&file, go_ends, GO_ENDS, table->go_ends);
 	elf_file_close(&file);
 	if (result == 0)
 		return table;
 	unwind_table_free(table);
 	return NULL;
 }
+
+const struct dwarf_arch *
+unwind_table_arch(const struct unwind_table *table)
+{
+	return table->arch;
+}
+
+/* ---- code without rules ---- */
+
+void
+unwind_sigreturn_row(const struct dwarf_arch *arch, struct cfi_row *row)
+{
+	memset(row, 0, sizeof *row);
+	row->is_signal = true;
+	row->kinds[CFI_CFA] = CFI_REGISTER;
+	row->cfa_register = arch->sp;
+	for (unsigned i = 0; i < arch->n_registers; i++) {
+		row->kinds[i] = CFI_OFFSET;
+		row->operands[i].offset = arch->sigreturn_at[i];
+	}
+}
+
+/* The frame pointer leads back from the thread's stack. */
+static void
+unwind_change_row(const struct dwarf_arch *arch, struct cfi_row *row)
+{
+	memset(row, 0, sizeof *row);
+	row->leaves_stack = true;
+	row->kinds[CFI_CFA] = CFI_REGISTER;
+	row->cfa_register = arch->fp;
+	row->operands[CFI_CFA].offset = 16;
+	row->kinds[arch->fp] = CFI_OFFSET;
+	row->operands[arch->fp].offset = -16;
+	row->kinds[arch->return_address] = CFI_OFFSET;
+	row->operands[arch->return_address].offset = -8;
+}
+
+/* Finds where signal handlers return to in a section. */
+static void
+unwind_code_find_sigreturns(struct unwind_code *code,
+                            const struct dwarf_arch *arch,
+                            const Elf_Data *data, uint64_t address)
+{
+	const char *bytes = data->d_buf, *at = bytes;
+
+	while (code->n_sigreturns < SIGRETURNS_MAX &&
+	       (at = memmem(at, data->d_size - (size_t)(at - bytes),
+	                    arch->sigreturn, arch->sigreturn_size)) != NULL) {
+		code->sigreturns[code->n_sigreturns++] = address +
+		    (uint64_t)(at - bytes);
+		at++;
+	}
+}
+
+/*
+ * The stubs of AArch64 change no register that a walk needs; but what lazy
+ * binding jumps to begins with stp x16, x30, [sp, #-16]!, perhaps after bti c.
+ * (Those of x86-64 are described by .eh_frame.)
+ */
+static void
+unwind_code_note_stubs(struct unwind_code *code, size_t i,
+                       const Elf_Data *data, uint64_t address)
+{
+	enum { PUSH = 0xa9bf7bf0, HEAD_SIZE = 32 };
+
+	code->stubs[i] = (struct code_range){ address,
+		address + data->d_size };
+	for (size_t at = 0; at < 8 && data->d_size >= HEAD_SIZE; at += 4) {
+		uint32_t word;
+
+		memcpy(&word, (const char *)data->d_buf + at, sizeof word);
+		if (le32toh(word) == (uint32_t)PUSH)
+			code->lazy = (struct code_range){ address + at + 4,
+				address + HEAD_SIZE };
+	}
+}
+
+/* Finds what lies between mov %rsp, %r12 and mov %r12, %rsp in a function. */
+static void
+unwind_code_note_change(struct unwind_code *code, size_t i,
+                        const struct code_range *function,
+                        const Elf_Data *data, uint64_t address)
+{
+	static const unsigned char begin[] = { 0x49, 0x89, 0xe4 },
+	    end[] = { 0x4c, 0x89, 0xe4 };
+	const size_t size = (size_t)(function->end - function->start);
+	const char *bytes, *from, *to = NULL;
+
+	if (function->start < address || function->end < function->start ||
+	    function->end > address + data->d_size)
+		return;
+	bytes = (const char *)data->d_buf + (function->start - address);
+	from = memmem(bytes, size, begin, sizeof begin);
+	if (from != NULL)
+		to = memmem(from, size - (size_t)(from - bytes), end,
+		            sizeof end);
+	if (to != NULL)
+		code->changes[i] = (struct code_range){
+			function->start + (uint64_t)(from - bytes),
+			function->start + (uint64_t)(to - bytes) };
+}
+
+static void
+unwind_code_read(struct unwind_code *code, const struct dwarf_arch *arch,
+                 const struct module_file *module)
+{
+	static const char *const names[STUB_SECTIONS] = { ".plt", ".iplt" };
+	struct code_range changes[GO_CHANGES] = { 0 };
+	Elf_Scn *section = NULL;
+	struct elf_file file;
+	GElf_Shdr header;
+	Elf_Data *data;
+
+	code->was_read = true;
+	if (module_file_open(module, &file) != MODULE_FILE_OPEN)
+		return;
+	if (arch == &dwarf_x86_64)
+		go_symbols_find(&file, go_changes, GO_CHANGES, changes);
+	while ((section = elf_nextscn(file.elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) == NULL ||
+		    (header.sh_flags & SHF_EXECINSTR) == 0 ||
+		    (data = elf_file_contents(section)) == NULL)
+			continue;
+		unwind_code_find_sigreturns(code, arch, data, header.sh_addr);
+		for (size_t i = 0; i < GO_CHANGES; i++)
+			if (changes[i].start != 0)
+				unwind_code_note_change(code, i, &changes[i],
+				                        data, header.sh_addr);
+	}
+	for (size_t i = 0; i < STUB_SECTIONS && arch == &dwarf_aarch64; i++)
+		if ((section = elf_file_named_section(&file, names[i],
+		                                      &header)) != NULL &&
+		    (data = elf_file_contents(section)) != NULL)
+			unwind_code_note_stubs(code, i, data, header.sh_addr);
+	elf_file_close(&file);
+}
+
+static bool
+is_in_range(const struct code_range *range, uint64_t address)
+{
+	return address >= range->start && address < range->end;
+}
+
+/* The row of an address in such code. */
+static bool
+unwind_code_find(const struct unwind_code *code, const struct dwarf_arch *arch,
+                 uint64_t address, struct cfi_row *row)
+{
+	bool is_stub = false;
+
+	/* Of a frame that is returned to, the address is the one before; of who
+	 * is in the kernel for this, the one behind. */
+	for (size_t i = 0; i < code->n_sigreturns; i++)
+		if (address - code->sigreturns[i] + 1 <=
+		    (uint64_t)arch->sigreturn_size + 1) {
+			unwind_sigreturn_row(arch, row);
+			return true;
+		}
+	for (size_t i = 0; i < GO_CHANGES; i++)
+		if (is_in_range(&code->changes[i], address)) {
+			unwind_change_row(arch, row);
+			return true;
+		}
+	for (size_t i = 0; i < STUB_SECTIONS; i++)
+		is_stub |= is_in_range(&code->stubs[i], address);
+	if (!is_stub)
+		return false;
+	memset(row, 0, sizeof *row);
+	row->kinds[CFI_CFA] = CFI_REGISTER;
+	row->cfa_register = arch->sp;
+	if (is_in_range(&code->lazy, address)) {
+		row->operands[CFI_CFA].offset = 16;
+		row->kinds[arch->return_address] = CFI_OFFSET;
+		row->operands[arch->return_address].offset = -8;
+	}
+	return true;
+}
+
+/* ---- look-up ---- */
 
 /* The last range that starts at an address or before it; NULL: none. */
 static const struct unwind_range *
@@ -203,21 +436,45 @@ unwind_table_find_range(const struct unwind_part *part, uint64_t address)
 }
 
 bool
-unwind_table_find(const struct unwind_table *table, uint64_t address,
-                  struct cfi_scratch *scratch)
+unwind_table_find(struct unwind_table *table, const struct module_file *module,
+                  uint64_t address, struct cfi_scratch *scratch)
 {
-	for (size_t i = 0; i < SECTIONS; i++) {
+	const struct dwarf_arch *arch = table->arch;
+
+	for (size_t i = 0; i < GO_ENDS && arch != NULL; i++)
+		if (is_in_range(&table->go_ends[i], address)) {
+			memset(&scratch->row, 0, sizeof scratch->row);
+			scratch->row.kinds[arch->return_address] =
+			    CFI_UNDEFINED;
+			return true;
+		}
+	for (size_t i = 0; i < SECTIONS && arch != NULL; i++) {
 		const struct unwind_part *part = &table->parts[i];
 		const struct unwind_range *range =
 		    unwind_table_find_range(part, address);
 		struct cfi_fde fde;
 
-		if (range == NULL || address >= range->end)
+		if (range != NULL && address < range->end) {
+			if (!cfi_read_fde(&part->section, part->section.start +
+			                  range->offset, &scratch->cie,
+			                  &fde) ||
+			    cfi_find_row(&part->section, &fde, address,
+			                 scratch) != CFI_FOUND)
+				return false;
+			/* Rules have no column for both pc and return
+			 * address of who was interrupted. */
+			if (scratch->row.is_signal &&
+			    arch->return_address != arch->pc)
+				unwind_sigreturn_row(arch, &scratch->row);
+			return true;
+		}
+		if (i > 0)
 			continue;
-		return cfi_read_fde(&part->section,
-		    part->section.start + range->offset, &scratch->cie,
-		    &fde) && cfi_find_row(&part->section, &fde, address,
-		    scratch) == CFI_FOUND;
+		if (!table->code.was_read)
+			unwind_code_read(&table->code, arch, module);
+		if (unwind_code_find(&table->code, arch, address,
+		                     &scratch->row))
+			return true;
 	}
 	return false;
 }
