@@ -105,6 +105,19 @@ struct cpprofdata_resource {
 				   CPU time found it */
 #define CPPROFDATA_RANDOM 2u	/* intervals are randomised */
 
+/*
+ * What an event counts from one sample to the next if the kernel repeats the
+ * period, in counts of which an interval has so many: a 48th more.  Many programs
+ * wake at whole milliseconds, or touch powers of two of pages: samples at these
+ * would find the same moments of them, over and over, and so all of a function or
+ * none.  49 is 7 squared: with no round number of intervals is it in step.
+ */
+static inline uint64_t
+cpprofdata_period(uint64_t interval)
+{
+	return interval == 1 ? 1 : (interval + (interval + 47) / 48) | 1;
+}
+
 #define CPPROFDATA_MAX_RESOURCES 8
 
 /*

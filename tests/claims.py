@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import traceback
 
 
 def rounds(n):
@@ -13,6 +14,20 @@ def rounds(n):
 
 class Claims:
     n = 0
+
+    def __init__(self):
+        sys.excepthook = self.stop
+
+    def stop(self, kind, wrong, trace):
+        """An exception that ends the test is a claim that does not hold, which
+        says where: reports of failures have lines of claims only."""
+        where = " in ".join(f"line {frame.lineno} of {frame.name}" for frame in
+                            reversed(traceback.extract_tb(trace)))
+        text = f"{kind.__name__} at {where}: {wrong}"
+        self.check("the test runs to its end: " + " ".join(
+            text.replace("#", "").split())[:2000], False)
+        self.end()
+        sys.__excepthook__(kind, wrong, trace)
 
     def check(self, claim, holds, why=""):
         """Prints a claim, and if it does not hold, the first lines of why."""
@@ -38,7 +53,7 @@ class Claims:
 
     def skip(self, claim, why):
         self.n += 1
-        print(f"ok {self.n} - {claim} # SKIP {why}")
+        print(f"ok {self.n} - {claim} # SKIP {' '.join(str(why).split())}")
 
     def end(self):
         print(f"1..{self.n}")

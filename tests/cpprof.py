@@ -3,9 +3,19 @@
 import functools
 import json
 import os
+import resource as limits
 import subprocess
+import time
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
+CLOCK_REALTIME_COARSE = 5
+TICK = time.clock_getres(CLOCK_REALTIME_COARSE)     # seconds, the kernel's
+
+
+def children_seconds():
+    """CPU time of child processes that have ended."""
+    usage = limits.getrusage(limits.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def is_open_to(user, *files):

@@ -11,6 +11,17 @@
 
 enum { INTERVAL = 100 };
 
+enum kind { FIXED, RANDOM, SPREAD, N_KINDS };
+
+static void
+start(struct meter *meter, uint64_t interval, enum kind kind, uint64_t seed)
+{
+	if (kind == SPREAD)
+		meter_start_spread(meter, interval, seed);
+	else
+		meter_start(meter, interval, kind == RANDOM, seed);
+}
+
 /* The square root, rounded up. */
 static uint64_t
 root(uint64_t n)
@@ -23,7 +34,8 @@ root(uint64_t n)
 }
 
 /*
- * Fixed intervals are never off by more than one hit, however the gticks come.
+ * Fixed intervals and spread boundaries are never off by more than one hit, however
+ * the gticks come.
  */
 static void
 meter_counts_every_gtick(void **state)
@@ -32,15 +44,15 @@ meter_counts_every_gtick(void **state)
 		(uint64_t)1 << 35 };
 
 	(void)state;
-	for (int is_random = 0; is_random < 2; is_random++) {
+	for (enum kind kind = FIXED; kind < N_KINDS; kind++) {
 		for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
 			uint64_t expected = steps[i] * 5000 / INTERVAL;
-			uint64_t slack = is_random ?
-			    5 * root(expected / 3) + 1 : 0;
+			uint64_t slack = kind == RANDOM ?
+			    5 * root(expected / 3) + 1 : kind == SPREAD;
 			struct meter meter;
 			uint64_t hits = 0;
 
-			meter_start(&meter, INTERVAL, is_random, i);
+			start(&meter, INTERVAL, kind, i);
 			for (int k = 0; k < 5000; k++)
 				hits += meter_spend(&meter, steps[i]);
 			assert_in_range(hits, expected - slack,
@@ -53,10 +65,10 @@ static void
 meter_may_have_an_interval_of_one(void **state)
 {
 	(void)state;
-	for (int is_random = 0; is_random < 2; is_random++) {
+	for (enum kind kind = FIXED; kind < N_KINDS; kind++) {
 		struct meter meter;
 
-		meter_start(&meter, 1, is_random, 7);
+		start(&meter, 1, kind, 7);
 		assert_int_equal(meter_spend(&meter, 0), 0);
 		assert_int_equal(meter_spend(&meter, 1), 1);
 		assert_int_equal(meter_spend(&meter, 17), 17);
@@ -69,17 +81,36 @@ static void
 meter_begins_anywhere(void **state)
 {
 	(void)state;
-	for (int is_random = 0; is_random < 2; is_random++) {
+	for (enum kind kind = FIXED; kind < N_KINDS; kind++) {
 		uint64_t hits = 0;
 
 		for (uint64_t seed = 0; seed < 20000; seed++) {
 			struct meter meter;
 
-			meter_start(&meter, INTERVAL, is_random, seed);
+			start(&meter, INTERVAL, kind, seed);
 			hits += meter_spend(&meter, INTERVAL / 10);
 		}
 		assert_in_range(hits, 1800, 2200);
 	}
+}
+
+struct hits {
+	uint64_t cheap, dear;
+};
+
+/* A meter that is in step with a program, n times. */
+static struct hits
+alternate(enum kind kind, int n)
+{
+	struct hits hits = { 0 };
+	struct meter meter;
+
+	start(&meter, INTERVAL, kind, 3);
+	for (int i = 0; i < n; i++) {
+		hits.cheap += meter_spend(&meter, 1);
+		hits.dear += meter_spend(&meter, INTERVAL - 1);
+	}
+	return hits;
 }
 
 /*
@@ -90,26 +121,45 @@ meter_begins_anywhere(void **state)
 static void
 meter_is_unbiased_when_random(void **state)
 {
-	uint64_t cheap = 0, expensive = 0;
+	struct hits hits = alternate(FIXED, 100000);
+
+	(void)state;
+	assert_true(hits.cheap == 0 || hits.dear == 0);
+	assert_int_equal(hits.cheap + hits.dear, 100000);
+	hits = alternate(RANDOM, 1000000);
+	assert_in_range(hits.cheap + hits.dear, 1000000 - 2900, 1000000 + 2900);
+	/* 10,000 expected; five standard deviations of 100. */
+	assert_in_range(hits.cheap, 9500, 10500);
+}
+
+/* And, with spread boundaries, no hit too many or too few. */
+static void
+meter_is_unbiased_when_spread(void **state)
+{
+	const struct hits hits = alternate(SPREAD, 1000000);
+
+	(void)state;
+	assert_in_range(hits.cheap + hits.dear, 1000000 - 1, 1000000 + 1);
+	assert_in_range(hits.cheap, 9500, 10500);
+}
+
+/* Whatever came before, each interval has one boundary. */
+static void
+meter_spreads_one_to_each_interval(void **state)
+{
+	uint64_t hits[INTERVAL] = { 0 };
 	struct meter meter;
 
 	(void)state;
-	meter_start(&meter, INTERVAL, false, 3);
-	for (int i = 0; i < 100000; i++) {
-		cheap += meter_spend(&meter, 1);
-		expensive += meter_spend(&meter, INTERVAL - 1);
+	for (uint64_t seed = 0; seed < 20000; seed++) {
+		meter_start_spread(&meter, INTERVAL, seed);
+		for (uint64_t i = 0; i < INTERVAL; i++)
+			hits[i] += meter_spend(&meter, 1);
+		assert_in_range(meter.left, 1, 2 * INTERVAL);
 	}
-	assert_true(cheap == 0 || expensive == 0);
-	assert_int_equal(cheap + expensive, 100000);
-	cheap = expensive = 0;
-	meter_start(&meter, INTERVAL, true, 3);
-	for (int i = 0; i < 1000000; i++) {
-		cheap += meter_spend(&meter, 1);
-		expensive += meter_spend(&meter, INTERVAL - 1);
-	}
-	assert_in_range(cheap + expensive, 1000000 - 2900, 1000000 + 2900);
-	/* 10,000 expected; five standard deviations of 100. */
-	assert_in_range(cheap, 9500, 10500);
+	/* 200 expected; five standard deviations. */
+	for (int i = 0; i < INTERVAL; i++)
+		assert_in_range(hits[i], 200 - 71, 200 + 71);
 }
 
 /* Also if both spend much at once. */
@@ -208,6 +258,8 @@ main(void)
 		cmocka_unit_test(meter_may_have_an_interval_of_one),
 		cmocka_unit_test(meter_begins_anywhere),
 		cmocka_unit_test(meter_is_unbiased_when_random),
+		cmocka_unit_test(meter_is_unbiased_when_spread),
+		cmocka_unit_test(meter_spreads_one_to_each_interval),
 		cmocka_unit_test(meter_shares_large_expenses),
 		cmocka_unit_test(meter_keeps_random_boundaries_apart),
 		cmocka_unit_test(meter_without_memory_is_unbiased_by_samples),

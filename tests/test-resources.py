@@ -68,7 +68,8 @@ def faults_are_where_they_happen():
     close(gticks(profile, 'touch_few', 'touch'), 100 * 100, 130)
     close(gticks(profile, 'touch_many', 'touch'), 100 * 300, 130)
     close(total(profile), run.usage['minor'] + run.usage['major'], 600)
-    assert profile.samples >= 0.95 * profile.hits
+    # A trap comes after 11 faults.
+    assert profile.samples >= 0.9 * profile.hits
 
 
 def all_at_once_begin_well():
@@ -164,20 +165,33 @@ def shares_hold_with_random_intervals():
     shares_hold(run.one())
 
 
-def random_intervals_do_not_keep_step():
-    """One fault in fifty: a fixed interval of fifty would give all hits to one
-    side."""
+def intervals_do_not_keep_step():
+    """One fault in fifty: periods of fifty would give all hits to one side."""
     need_events()
-    fixed = consume('page-faults:50', 'period', 20).one()
-    one, rest = (fixed.hits_with(name) for name in ('touch_one', 'touch_rest'))
-    assert min(one, rest) <= 0.2 * max(one, rest), (one, rest)
-    run = consume('page-faults:50', 'period', 60, CPPROF_RANDOM='1')
-    profile = run.one()
-    one, rest = (profile.hits_with(name)
-                 for name in ('touch_one', 'touch_rest'))
-    # 6,000 intervals; a fiftieth of them, within five deviations.
-    close(one + rest, 6000, 5 * math.sqrt(6000 / 3) + 10)
-    close(one, 120, 5 * math.sqrt(120))
+    for random in '0', '1':
+        run = consume('page-faults:50', 'period', 60, CPPROF_RANDOM=random)
+        profile = run.one()
+        one, rest = (profile.hits_with(name)
+                     for name in ('touch_one', 'touch_rest'))
+        # 6,000 intervals; a fiftieth of them, within five deviations.
+        close(one + rest, 6000, 5 * math.sqrt(6000 / 3) + 10)
+        close(one, 120, 5 * math.sqrt(120))
+
+
+def powers_of_two_do_not_keep_step():
+    """One of eight: each interval would give all hits to one side, or to both
+    the same."""
+    resources = {'alloc-bytes': 524288, 'allocs': 128, 'bytes-written': 65536,
+                 'syscalls': 128}
+    run = consume(','.join(f'{name}:{interval}' for name, interval in
+                           resources.items()), 'powers', 4000)
+    assert run.status == 0
+    for name in resources:
+        profile = run.one().of(name)
+        one, seven = (profile.hits_with(part)
+                      for part in ('use_one', 'use_seven'))
+        assert one + seven >= 240, (name, one, seven)
+        close(one, (one + seven) / 8, 5 * math.sqrt((one + seven) * 7 / 64))
 
 
 def without_events_ticks_count():
@@ -372,7 +386,7 @@ CASES = (
     time_is_sampled_between_ticks,
     shares_hold_between_ticks,
     shares_hold_with_random_intervals,
-    random_intervals_do_not_keep_step,
+    intervals_do_not_keep_step, powers_of_two_do_not_keep_step,
     without_events_ticks_count,
     system_calls_are_counted_by_the_tracepoint,
     system_calls_of_handlers_are_not_counted,

@@ -52,11 +52,23 @@ draw_without_memory(struct meter *meter)
 	return distance > 0 ? distance : 1;
 }
 
+/* From a boundary to that of the next interval. */
+static uint64_t
+draw_spread(struct meter *meter)
+{
+	const uint64_t rest = meter->interval - meter->at;
+
+	meter->at = next_random(meter) % meter->interval;
+	return rest + meter->at;
+}
+
 uint64_t
 meter_draw(struct meter *meter)
 {
 	if (meter->random == 0)
 		return meter->interval;
+	if (meter->is_spread)
+		return draw_spread(meter);
 	if (meter->least == 0)
 		return draw_without_memory(meter);
 	return meter->least + next_random(meter) %
@@ -76,6 +88,7 @@ meter_start_apart(struct meter *meter, uint64_t interval, uint64_t least,
 	uint64_t longest, length;
 
 	seed = meter_random(seed);
+	meter->is_spread = false;
 	meter->interval = interval;
 	meter->least = is_random ? least : interval;
 	meter->random = is_random ? seed | 1 : 0;
@@ -95,9 +108,25 @@ meter_start(struct meter *meter, uint64_t interval, bool is_random,
 }
 
 void
+meter_start_spread(struct meter *meter, uint64_t interval, uint64_t seed)
+{
+	uint64_t begin, boundary;
+
+	*meter = (struct meter){ .interval = interval, .least = 1,
+	    .random = meter_random(seed) | 1, .is_spread = true };
+	begin = next_random(meter) % interval;
+	meter->at = boundary = next_random(meter) % interval;
+	/* That of the interval in progress may be over. */
+	if (boundary < begin)
+		boundary += draw_spread(meter);
+	meter->left = 1 + boundary - begin;
+}
+
+void
 meter_start_without_memory(struct meter *meter, uint64_t interval,
     uint64_t seed)
 {
+	meter->is_spread = false;
 	meter->interval = interval;
 	meter->least = 0;
 	meter->random = meter_random(seed) | 1;

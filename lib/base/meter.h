@@ -7,6 +7,10 @@
  * average a thread that spends less than an interval counts as much as it
  * spends: the expected hits are gticks / interval.
  *
+ * With spread boundaries, each interval has one, at a random point of it.  A
+ * program that spends periodically, as one that allocates powers of two, cannot
+ * keep step with these, and yet n hits are never off by more than one.
+ *
  * With randomised intervals, the distance from one boundary to the next is
  * drawn uniformly from least .. 2 * interval - least, whose mean is the
  * interval, and each boundary is one hit.  So a program that spends
@@ -39,6 +43,9 @@ struct meter {
 	uint64_t interval;
 	uint64_t least;		/* the shortest distance; 0: without memory */
 	uint64_t random;	/* state of the generator; 0: fixed intervals */
+	bool is_spread;		/* each interval has one boundary, of which the
+				   last was: */
+	uint64_t at;		/* so far from the interval's begin */
 };
 
 /* Pseudo-random bits that depend only on the seed. */
@@ -57,6 +64,9 @@ void meter_start(struct meter *meter, uint64_t interval, bool is_random,
  */
 void meter_start_apart(struct meter *meter, uint64_t interval, uint64_t least,
     bool is_random, uint64_t seed);
+
+/* The same with spread boundaries. */
+void meter_start_spread(struct meter *meter, uint64_t interval, uint64_t seed);
 
 /* The same with random distances that have no memory. */
 void meter_start_without_memory(struct meter *meter, uint64_t interval,

@@ -139,7 +139,7 @@ cpprof_spend(int resource, uint64_t gticks)
 	meter = &self->meters->accounts[column].meter;
 	interval = resources.columns[column].interval;
 	if (meter->interval != interval)
-		meter_start(meter, interval, resources.is_random,
+		resource_start_meter(self, column,
 		    process_now() + ((uint64_t)self->tid << 40) + column);
 	resource_spend_column(column, gticks, NULL);
 }

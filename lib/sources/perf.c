@@ -17,7 +17,6 @@
 #define TRAPS_AT_FIRST 4	/* a clock's, whose distances have no memory */
 #define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
 				   the user has not chosen it */
-#define OUT_OF_STEP 79		/* which is longer by this part of it */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
 				   none */
@@ -263,14 +262,10 @@ perf_open_again(struct thread *thread, unsigned column)
 	return account->is_armed;
 }
 
-/* A period that the kernel repeats is not in step with a program's timers. */
 static uint64_t
-repeated_period(const struct account *account, unsigned column)
+repeated_period(const struct account *account)
 {
-	const uint64_t interval = account->meter.interval;
-
-	return resources.columns[column].is_paced ?
-	    interval + interval / OUT_OF_STEP : interval;
+	return cpprofdata_period(account->meter.interval);
 }
 
 /*
@@ -285,7 +280,7 @@ open_clock_again(struct thread *thread, unsigned column)
 
 	if (!resources.is_random) {
 		account->meter.random = 0;
-		account->meter.left = repeated_period(account, column);
+		account->meter.left = repeated_period(account);
 	}
 	if (!perf_open_again(thread, column) || resources.is_random)
 		return;
@@ -314,7 +309,7 @@ set_clock(struct thread *thread, unsigned column)
 	const bool is_new = account->n_traps >= TRAPS_AT_FIRST &&
 	    perf_clock_steady(thread, column, is_repeated);
 	const bool is_by_hand = !is_repeated || is_new;
-	uint64_t period = repeated_period(account, column), number;
+	uint64_t period = repeated_period(account), number;
 
 	if (!is_by_hand && account->period == period && !account->traps_once &&
 	    !account->is_by_hand)
@@ -347,7 +342,7 @@ set_period(struct thread *thread, unsigned column)
 	const struct resource_source *source = resources.columns[column].source;
 	const bool is_random = account->meter.random != 0;
 	const uint64_t period = is_random ?
-	    period_to_boundary(account, column) : account->meter.interval;
+	    period_to_boundary(account, column) : repeated_period(account);
 
 	account->n_traps++;
 	if (source->is_clock) {
@@ -375,7 +370,7 @@ set_period(struct thread *thread, unsigned column)
 	    (thread->tid == process_own.pid ? 1 : TRAPS_IN_DANGER))
 		perf_stack_map(account);
 	if (account->page != NULL && (source->is_clock ? !account->is_by_hand :
-	    !is_random && account->period == account->meter.interval))
+	    !is_random && account->period == repeated_period(account)))
 		perf_close_descriptor(account);
 }
 
@@ -689,5 +684,5 @@ PERF_COUNT(source_perf_cache_misses, HARDWARE(CACHE_MISSES), USAGE_NONE)
 PERF_COUNT(source_perf_branch_misses, HARDWARE(BRANCH_MISSES), USAGE_NONE)
 const struct resource_source source_perf_syscalls = {
 	PERF_EVENT("perf event", probe_calls), .release = perf_release,
-	.event_type = PERF_TYPE_TRACEPOINT
+	.event_type = PERF_TYPE_TRACEPOINT, .sets_each_trap = true
 };

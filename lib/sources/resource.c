@@ -271,6 +271,24 @@ resources_choose(const char *text, bool is_random, const char **problem)
 	return true;
 }
 
+void
+resource_start_meter(struct thread *thread, unsigned column, uint64_t seed)
+{
+	struct meter *meter = &thread->meters->accounts[column].meter;
+	const struct sampled_resource *resource = &resources.columns[column];
+	const struct resource_source *source = resource->source;
+	const uint64_t interval = resource->interval;
+
+	/* Out of step, at no cost, unless the kernel repeats the traps. */
+	if (source->can_be_random && !resources.is_random &&
+	    (!source->traps || source->sets_each_trap))
+		meter_start_spread(meter, interval, seed);
+	else
+		meter_start_apart(meter, interval,
+		    source->traps ? (interval + 1) / 2 : 1,
+		    resources.is_random && source->can_be_random, seed);
+}
+
 bool
 resources_start(struct thread *thread)
 {
@@ -284,10 +302,7 @@ resources_start(struct thread *thread)
 		struct account *account = &thread->meters->accounts[i];
 		const struct sampled_resource *resource = &resources.columns[i];
 
-		meter_start_apart(&account->meter, resource->interval,
-		    resource->source->traps ? (resource->interval + 1) / 2 : 1,
-		    resources.is_random && resource->source->can_be_random,
-		    seed + i);
+		resource_start_meter(thread, i, seed + i);
 		account->pending = account->noted = account->unsampled = 0;
 		account->needs_ticks = resource->source->needs_ticks;
 	}

@@ -93,6 +93,7 @@ struct resource_source {
 				   what they do not see */
 	bool traps;		/* each interval costs a trap, so random ones
 				   are at least half as long as their mean */
+	bool sets_each_trap;	/* none is repeated by the kernel */
 	bool needs_mode;	/* it matters whether ticks find the thread in
 				   the kernel */
 	bool is_coarse;		/* charges to where a tick found the thread, not
@@ -243,6 +244,13 @@ resource_spend_in(enum resource_id id, uint64_t gticks, const void *function)
 		resource_spend_column(resources.place[id] - 1u, gticks,
 		    function);
 }
+
+/* The same of hits that are due already, on that thread, for one that is. */
+void resource_hit(struct thread *thread, enum resource_id id, uint64_t hits,
+    const void *function);
+
+/* Begins a meter of a thread, at a random point of an interval. */
+void resource_start_meter(struct thread *thread, unsigned column, uint64_t seed);
 
 /*
  * Begin and end a thread's accounts, on that thread.  False if a source could

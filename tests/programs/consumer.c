@@ -106,6 +106,47 @@ run_period(long n)
 	return 0;
 }
 
+/* Allocates 64 KiB and writes 8 KiB. */
+static NOINLINE void
+use_power(int fd)
+{
+	static const char bytes[8192];
+	void *volatile block = malloc(65536);
+
+	free(block);
+	if (write(fd, bytes, sizeof bytes) != sizeof bytes)
+		exit(1);
+	sink++;
+}
+
+static NOINLINE void
+use_one(int fd)
+{
+	use_power(fd);
+	sink++;
+}
+
+static NOINLINE void
+use_seven(int fd)
+{
+	for (int i = 0; i < 7; i++)
+		use_power(fd);
+	sink++;
+}
+
+/* Alternates between one here and seven there: together 2^19 and 2^16 bytes. */
+static int
+run_powers(long n)
+{
+	const int fd = open("/dev/null", O_WRONLY);
+
+	while (n-- > 0) {
+		use_one(fd);
+		use_seven(fd);
+	}
+	return 0;
+}
+
 /* Reads pages of a file that are not in memory. */
 static int
 run_major(long pages)
@@ -351,6 +392,7 @@ static const struct {
 	int (*run)(long);
 } modes[] = {
 	{ "faults", run_faults },
+	{ "powers", run_powers },
 	{ "period", run_period },
 	{ "major", run_major },
 	{ "naps", run_naps },
