@@ -62,7 +62,7 @@ sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 };
 
 /* All gates are closed if the process is not sampled. */
-static BEGINS void
+static RUNS_ONCE void
 open_gates(bool is_sampled)
 {
 	if (is_sampled && (resource_is_wanted(RESOURCE_REAL) ||

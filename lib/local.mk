@@ -43,20 +43,24 @@ libcpprof_java_la_LDFLAGS = -avoid-version -shared -module -Wl,-z,defs
 # are the rest of each room, lowest first.  The last file has the only unwind table
 # that the loader changes, so that it lies on a page with other such data.
 libcpprof_la_SOURCES = \
-	lib/base/copying.c lib/base/process.c lib/run/settings.c \
+	lib/base/copying.c lib/base/process.c lib/base/meter.c \
+	lib/run/settings.c \
 	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
 	lib/base/lookup.c lib/run/own-resource.c lib/sources/resource.c \
 	lib/sources/timer.c lib/sources/unsampled.c lib/run/sampler.c \
 	lib/run/threads.c \
 	lib/store/thread-file.c lib/signals/action.c lib/signals/signals.c \
-	lib/base/meter.c lib/sources/tick-mode.c \
-	lib/sources/perf.c lib/sources/usage.c lib/sources/perf-clock.c \
-	lib/wrap/wrapped.c lib/store/modules.c \
-	lib/store/datafile.c lib/store/disk.c lib/store/brief.c \
-	lib/base/readable.c lib/unwind/trampoline.c \
-	lib/signals/alternate.c lib/signals/sigsys.c \
+	lib/sources/tick-mode.c \
+	lib/sources/perf.c lib/sources/perf-event.c lib/sources/perf-stack.c \
+	lib/sources/usage.c lib/sources/perf-clock.c \
+	lib/wrap/wrapped.c \
+	lib/wrap/exec.c lib/run/sample.c lib/run/waits.c \
+	lib/signals/sigsys.c lib/base/readable.c lib/store/disk.c \
+	lib/store/datafile.c lib/store/modules.c lib/store/brief.c \
+	lib/unwind/trampoline.c \
+	lib/signals/alternate.c \
 	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
-	lib/store/phase.c lib/run/waits.c lib/wrap/exec.c lib/run/sample.c \
+	lib/store/phase.c \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
@@ -95,12 +99,12 @@ libcpprof_la_SOURCES = \
 	lib/store/tree.h \
 	\
 	lib/sources/dispatch-sites.h lib/sources/dispatch-x86_64.S \
-	lib/sources/perf-event.c lib/sources/perf-stack.c \
 	lib/sources/resource.h \
 	lib/sources/sources.h \
 	\
 	lib/run/call-functions.c lib/run/open-calls.c \
-	lib/run/inside.c lib/run/offer.c lib/run/output.c lib/run/parallel.c \
+	lib/run/inside.c lib/run/offer.c lib/run/output.c \
+	lib/run/parallel.c \
 	lib/run/progress.c \
 	lib/run/sample.h \
 	lib/run/start.h \
@@ -312,9 +316,12 @@ tests_programs_consumer_CFLAGS = $(shape_flags)
 # Stacks that are not a thread's own.
 EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \
 	tests/programs/fibers.cc tests/programs/sanitized.c
+
+# What handlers call.
+EXTRA_DIST += tests/handler-calls.py tests/programs/intercepting.c
 if COLLECTOR
 check_PROGRAMS += tests/programs/stacks
-TESTS += tests/test-stacks.py
+TESTS += tests/test-stacks.py tests/handler-calls.py
 endif
 tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)

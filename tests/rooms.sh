@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # rooms.sh -- the collector's rooms call downwards only, its files in no circle;
-# nor do those of src/output.
+# nor do those of src/output.  Its tables lie apart from what each process uses.
 #
 # Looks at the compiled files of the library, in the build directory: what a
 # room leaves undefined must not be defined by a higher one.  Names that programs
@@ -23,7 +23,7 @@ if ! readelf --version >/dev/null 2>&1; then
 	echo '1..0 # SKIP no readelf'
 	exit 0
 fi
-printf '1..5\n'
+printf '1..6\n'
 
 # Every room has code, so that none is passed over by a wrong name.
 empty=$(for room in $rooms; do
@@ -133,3 +133,22 @@ claim 5 'no file of src/output calls itself by others' "$(
 	[ -n "$drawing" ] || echo 'no code'
 	links DEFAULT "$drawing" | awk '$1 != $3 { print $1, $3 }' |
 		awk -f "${srcdir:-..}/tests/circles.awk" | sort)"
+
+# The page with the variables ends with `texts`.  Each page that a table moves out
+# of it costs every process a fault.
+claim 6 'tables do not lie among the variables that every process uses' "$(
+	nm -n -S --defined-only .libs/libcpprof.so | awk '
+	$3 !~ /^[bB]$/ || is_behind {
+		next
+	}
+	$4 == "texts" {
+		is_behind = 1
+		next
+	}
+	length($2) == 16 && $2 !~ /^0000000000000[0-3]/ {
+		print $4 " is not marked BIG_TABLE (lib/base/attributes.h)"
+	}
+	END {
+		if (!is_behind)
+			print "no such page"
+	}')"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* test-copying.c -- the collector's own functions for memory and strings.
+/* test-copying.c -- the collector's own functions for memory, strings and sets of
+ * signals.
  *
  * The program is linked with them, and with the C library's by dlsym.  Random
  * texts of two letters, so that they often agree, must give the same.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +21,7 @@ enum { ROUNDS = 20000, ROOM = 32 };
 static struct {
 	void *(*memcpy)(void *to, const void *from, size_t n);
 	void *(*memmove)(void *to, const void *from, size_t n);
+	void *(*memset)(void *to, int byte, size_t n);
 	void *(*memchr)(const void *memory, int byte, size_t n);
 	int (*memcmp)(const void *left, const void *right, size_t n);
 	size_t (*strlen)(const char *text);
@@ -26,10 +29,15 @@ static struct {
 	int (*strcmp)(const char *left, const char *right);
 	int (*strncmp)(const char *left, const char *right, size_t n);
 	char *(*strrchr)(const char *text, int byte);
+	char *(*strstr)(const char *text, const char *part);
 	char *(*stpcpy)(char *to, const char *from);
 	char *(*strcpy)(char *to, const char *from);
 	char *(*stpncpy)(char *to, const char *from, size_t n);
 	char *(*strncpy)(char *to, const char *from, size_t n);
+	int (*sigemptyset)(sigset_t *set);
+	int (*sigaddset)(sigset_t *set, int number);
+	int (*sigdelset)(sigset_t *set, int number);
+	int (*sigismember)(const sigset_t *set, int number);
 } libc;
 
 static int
@@ -45,7 +53,12 @@ find_libc(void **state)
 		{ "strcmp", &libc.strcmp }, { "strncmp", &libc.strncmp },
 		{ "strrchr", &libc.strrchr }, { "stpcpy", &libc.stpcpy },
 		{ "strcpy", &libc.strcpy }, { "stpncpy", &libc.stpncpy },
-		{ "strncpy", &libc.strncpy },
+		{ "strncpy", &libc.strncpy }, { "strstr", &libc.strstr },
+		{ "memset", &libc.memset },
+		{ "sigemptyset", &libc.sigemptyset },
+		{ "sigaddset", &libc.sigaddset },
+		{ "sigdelset", &libc.sigdelset },
+		{ "sigismember", &libc.sigismember },
 	};
 
 	(void)state;
@@ -96,6 +109,9 @@ texts_are_searched_and_compared_alike(void **state)
 		                 libc.memchr(left, byte, n));
 		assert_ptr_equal(strrchr(begin, byte),
 		                 libc.strrchr(begin, byte));
+		right[rand() % 4] = '\0';
+		assert_ptr_equal(strstr(begin, right),
+		                 libc.strstr(begin, right));
 		assert_int_equal(sign(strcmp(left, right)),
 		                 sign(libc.strcmp(left, right)));
 		assert_int_equal(sign(strncmp(left, right, n)),
@@ -121,7 +137,7 @@ texts_are_copied_alike(void **state)
 		make_text(from);
 		for (size_t k = 0; k < sizeof ours; k++)
 			ours[k] = theirs[k] = (char)rand();
-		switch (i % 6) {
+		switch (i % 7) {
 		case 0:
 			ours_end = (char *)memcpy(ours + at, from, n) - ours;
 			theirs_end = (char *)libc.memcpy(theirs + at, from,
@@ -146,6 +162,11 @@ texts_are_copied_alike(void **state)
 			theirs_end = libc.stpncpy(theirs + at, from, n) -
 			             theirs;
 			break;
+		case 5:
+			ours_end = (char *)memset(ours + at, from[0], n) - ours;
+			theirs_end = (char *)libc.memset(theirs + at, from[0],
+			                                 n) - theirs;
+			break;
 		default:
 			ours_end = strncpy(ours + at, from, n) - ours;
 			theirs_end = libc.strncpy(theirs + at, from, n) -
@@ -156,12 +177,50 @@ texts_are_copied_alike(void **state)
 	}
 }
 
+/* A number that the C library does not keep for itself. */
+static int
+signal_number(void)
+{
+	static const int some[] = { 1, 31, 34, 63, 64 };
+
+	return some[(size_t)rand() % (sizeof some / sizeof *some)];
+}
+
+static void
+sets_of_signals_change_alike(void **state)
+{
+	sigset_t ours, theirs;
+
+	(void)state;
+	sigfillset(&ours);
+	sigfillset(&theirs);
+	for (int i = 0; i < ROUNDS; i++) {
+		const int number = signal_number();
+
+		if (i % 50 == 0) {
+			sigemptyset(&ours);
+			libc.sigemptyset(&theirs);
+		} else if (rand() % 3 == 0) {
+			sigdelset(&ours, number);
+			libc.sigdelset(&theirs, number);
+		} else {
+			sigaddset(&ours, number);
+			libc.sigaddset(&theirs, number);
+		}
+		/* The C library fills the first word only, which has all. */
+		assert_memory_equal(&ours, &theirs, sizeof(uint64_t));
+		assert_int_equal(sigismember(&ours, number),
+		                 libc.sigismember(&theirs, number));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_are_searched_and_compared_alike),
 		cmocka_unit_test(texts_are_copied_alike),
+		cmocka_unit_test(sets_of_signals_change_alike),
 	};
 
 	return cmocka_run_group_tests(tests, find_libc, NULL);

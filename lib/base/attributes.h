@@ -11,6 +11,13 @@
 /* A function that programs see; all others are hidden. */
 #define EXPORTED __attribute__((visibility("default")))
 
+/*
+ * A function that runs once in each process or thread, when it begins or ends.
+ * Cold, so that the code of all of them lies together: each page costs a short
+ * process a fault.
+ */
+#define RUNS_ONCE __attribute__((cold))
+
 /* A table that most processes never touch. */
 #define BIG_TABLE __attribute__((section(".bss.cpprof_big"), aligned(4096)))
 

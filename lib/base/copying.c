@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* copying.c -- private versions of the C library's functions for memory and
- * strings that samples use.
+/* copying.c -- private versions of the C library's functions for memory, strings
+ * and sets of signals that samples use.
  *
  * A thread sanitizer intercepts the C library's, would report what a sample
  * writes as data races of the program, and takes locks that the interrupted
- * thread may hold.  And a page of the C library costs a short process more than
- * these loops.  Compiled so that the compiler does not turn the loops into calls
- * of themselves.
+ * thread may hold: one call of it in a handler can stop the program for ever.
+ * And a page of the C library costs a short process more than these loops.
+ * Compiled so that the compiler does not turn the loops into calls of themselves.
  */
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +28,19 @@ memcpy(void *restrict to, const void *restrict from, size_t n)
 	}
 	while (n-- > 0)
 		*t++ = *f++;
+	return to;
+}
+
+OURS void *
+memset(void *to, int byte, size_t n)
+{
+	const uint64_t word = (unsigned char)byte * UINT64_C(0x0101010101010101);
+	unsigned char *t = to;
+
+	for (; n >= sizeof word; n -= sizeof word, t += sizeof word)
+		__builtin_memcpy(t, &word, sizeof word);
+	while (n-- > 0)
+		*t++ = (unsigned char)byte;
 	return to;
 }
 
@@ -115,6 +129,19 @@ strrchr(const char *text, int byte)
 	return (char *)(uintptr_t)found;
 }
 
+OURS char *
+strstr(const char *text, const char *part)
+{
+	const size_t n = strlen(part);
+
+	for (;; text++) {
+		if (strncmp(text, part, n) == 0)
+			return (char *)(uintptr_t)text;
+		if (*text == '\0')
+			return NULL;
+	}
+}
+
 /* The compiler makes a strcpy of a stpcpy, so neither calls the other. */
 static char *
 copy_text(char *to, const char *from)
@@ -159,4 +186,45 @@ strncpy(char *restrict to, const char *restrict from, size_t n)
 {
 	copy_padded(to, from, n);
 	return to;
+}
+
+enum { SET_WORD = 8 * (int)sizeof(unsigned long) };
+
+static unsigned long *
+set_word(const sigset_t *set, int number)
+{
+	return (unsigned long *)(uintptr_t)set + (number - 1) / SET_WORD;
+}
+
+static unsigned long
+set_bit(int number)
+{
+	return 1UL << (number - 1) % SET_WORD;
+}
+
+OURS int
+sigemptyset(sigset_t *set)
+{
+	memset(set, 0, sizeof *set);
+	return 0;
+}
+
+OURS int
+sigaddset(sigset_t *set, int number)
+{
+	*set_word(set, number) |= set_bit(number);
+	return 0;
+}
+
+OURS int
+sigdelset(sigset_t *set, int number)
+{
+	*set_word(set, number) &= ~set_bit(number);
+	return 0;
+}
+
+OURS int
+sigismember(const sigset_t *set, int number)
+{
+	return (*set_word(set, number) & set_bit(number)) != 0;
 }

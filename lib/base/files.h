@@ -185,4 +185,21 @@ files_take_number(const char **at)
 	return number;
 }
 
+/* Writes a decimal number, and NUL, at which it returns. */
+static inline char *
+files_put_number(char *at, uint64_t number)
+{
+	char digits[24];
+	int n = 0;
+
+	do {
+		digits[n++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	while (n > 0)
+		*at++ = digits[--n];
+	*at = '\0';
+	return at;
+}
+
 #endif

@@ -95,6 +95,12 @@ process_kernel_tick(void)
 }
 
 uint32_t
+process_id(void)
+{
+	return (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
+}
+
+uint32_t
 process_thread_id(void)
 {
 	return (uint32_t)arch_system_call(SYS_gettid, 0, 0, 0, 0);
@@ -118,7 +124,7 @@ process_pause(void)
 {
 	const struct timespec pause = { .tv_nsec = 100000 };
 
-	syscall(SYS_nanosleep, &pause, NULL);
+	arch_system_call(SYS_nanosleep, (long)&pause, 0, 0, 0);
 }
 
 uint32_t
@@ -137,15 +143,26 @@ process_thread_usage(struct rusage *usage)
 	    0) == 0;
 }
 
+bool
+process_limit(int resource, uint64_t *limit)
+{
+	struct rlimit both;
+
+	if (arch_system_call(SYS_prlimit64, 0, resource, 0, (long)&both) != 0)
+		return false;
+	*limit = both.rlim_cur;
+	return true;
+}
+
 int
 process_move_up(int fd)
 {
-	struct rlimit limit;
-	int lowest, moved = -1;
+	uint64_t limit = 256;
+	long lowest;
+	int moved;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		limit.rlim_cur = 256;
-	lowest = limit.rlim_cur > 1100 ? 1000 : (int)limit.rlim_cur * 3 / 4;
+	process_limit(RLIMIT_NOFILE, &limit);
+	lowest = limit > 1100 ? 1000 : (long)limit * 3 / 4;
 	moved = (int)arch_system_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest,
 	    0);
 	if (moved < 0)
@@ -157,7 +174,7 @@ process_move_up(int fd)
 void
 process_begin(void)
 {
-	process_own.pid = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0);
+	process_own.pid = process_id();
 	process_own.parent_pid = (uint32_t)arch_system_call(SYS_getppid, 0, 0,
 	    0, 0);
 	process_own.start_ns = process_ask_clock(CLOCK_REALTIME);

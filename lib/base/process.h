@@ -101,6 +101,9 @@ void process_begin(void);
  */
 uint32_t process_pid_namespace(void);
 
+/* The process's limit of a resource (RLIMIT_...).  False: it is not known. */
+bool process_limit(int resource, uint64_t *limit);
+
 /*
  * Moves a descriptor to a number higher than programs rely on, and returns it;
  * the same one if that fails.  It is closed at exec.
@@ -137,6 +140,9 @@ uint64_t process_thread_cpu_time(uint32_t tid);
 
 /* The calling thread's id, by a system call that no wrapper counts. */
 uint32_t process_thread_id(void);
+
+/* The calling process's; not process_own.pid in a child of a raw fork. */
+uint32_t process_id(void);
 
 /* The kernel's tick in ns. */
 uint64_t process_kernel_tick(void);

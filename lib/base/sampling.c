@@ -100,9 +100,7 @@ sampling_is_own_memory(void)
 bool
 sampling_is_own_process(void)
 {
-	if (sampling_same_process == 0 ||
-	    (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0, 0) !=
-	    process_own.pid)
+	if (sampling_same_process == 0 || process_id() != process_own.pid)
 		return false;
 	if (thread_self != NULL)
 		thread_made_call(thread_self);

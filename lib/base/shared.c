@@ -487,8 +487,7 @@ shared_try_place(uint32_t own)
 static struct cpprof_shared_question *
 shared_take_place(void)
 {
-	const uint32_t own = (uint32_t)arch_system_call(SYS_getpid, 0, 0, 0,
-	    0);
+	const uint32_t own = process_id();
 	struct cpprof_shared_question *place = shared_try_place(own);
 	struct patience patience = { 0 };
 	unsigned i;

@@ -19,6 +19,7 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/lookup.h"
+#include "lib/base/process.h"
 #include "lib/base/sampling.h"
 
 static struct sigaction program_actions[OUR_SIGNALS];	/* as it asked for */
@@ -34,7 +35,10 @@ static int stack_flag = SA_ONSTACK;	/* of our actions */
  */
 static __thread pid_t child_with_mask;
 
-/* By a raw system call, so that it is not counted as the program's. */
+/*
+ * By a raw system call, as all that handlers here ask of the kernel: it is not
+ * counted as the program's, and no sanitizer intercepts it.
+ */
 static uint64_t
 signals_change_mask(int how, uint64_t set)
 {
@@ -49,6 +53,16 @@ static uint64_t
 signals_bit_of(int number)
 {
 	return (uint64_t)1 << (number - 1);
+}
+
+/* The signals that the kernel knows, the first word of a set. */
+static uint64_t
+signals_of_set(const sigset_t *set)
+{
+	uint64_t signals;
+
+	memcpy(&signals, set, sizeof signals);
+	return signals;
 }
 
 const sigset_t *
@@ -277,16 +291,18 @@ defer(int number, siginfo_t *info, void *context)
 	sigaddset(&interrupted->uc_sigmask, number);
 	signals_change_mask(SIG_BLOCK, signals_bit_of(number));
 	if (info->si_code == SI_TKILL || info->si_code > 0) {
-		syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid),
-		    number, info);
+		arch_system_call(SYS_rt_tgsigqueueinfo, process_id(),
+		    process_thread_id(), number, (long)info);
 		return;
 	}
 	/* To the process, because another thread may wait for it. */
-	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, info) == 0)
+	if (arch_system_call(SYS_rt_sigqueueinfo, process_id(), number,
+	    (long)info, 0) == 0)
 		return;
 	/* Only a process's first thread may send it as if by kill. */
 	info->si_code = SI_QUEUE;
-	syscall(SYS_rt_sigqueueinfo, getpid(), number, info);
+	arch_system_call(SYS_rt_sigqueueinfo, process_id(), number, (long)info,
+	    0);
 }
 
 /*
@@ -324,14 +340,15 @@ signals_defer(int number, siginfo_t *info, void *context)
 static void
 act_by_default(int number, const siginfo_t *info)
 {
-	struct sigaction standard;
+	/* What the kernel takes: SIG_DFL, no flags, no restorer, no mask. */
+	static const uint64_t standard[4];
 
-	memset(&standard, 0, sizeof standard);
-	standard.sa_handler = SIG_DFL;
-	real()->sigaction(number, &standard, NULL);
+	arch_system_call(SYS_rt_sigaction, number, (long)standard, 0,
+	    sizeof(uint64_t));
 	if (number == SIGBUS && info->si_code > 0)
 		return;
-	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+	arch_system_call(SYS_tgkill, process_id(), process_thread_id(), number,
+	    0);
 }
 
 /* Whether the action is SIG_DFL or SIG_IGN, for which no flag matters. */
@@ -354,7 +371,7 @@ run_program_action(int number, siginfo_t *info, void *context)
 	struct sigaction *kept = &program_actions[signals_find(number)];
 	struct sigaction action = *kept;
 	const ucontext_t *interrupted = context;
-	sigset_t mask, saved;
+	uint64_t mask, saved = 0;
 
 	if (signals_is_plain(&action, SIG_IGN))
 		return;
@@ -372,17 +389,18 @@ run_program_action(int number, siginfo_t *info, void *context)
 		if ((action.sa_flags & SA_RESETHAND) != 0)
 			signals_install(OUR_BUS_ERRORS, NULL);
 	} else {
-		sigorset(&mask, &action.sa_mask, &interrupted->uc_sigmask);
+		mask = signals_of_set(&action.sa_mask) |
+		       signals_of_set(&interrupted->uc_sigmask);
 		if ((action.sa_flags & SA_NODEFER) == 0)
-			sigaddset(&mask, number);
-		real()->pthread_sigmask(SIG_SETMASK, &mask, &saved);
+			mask |= signals_bit_of(number);
+		saved = signals_change_mask(SIG_SETMASK, mask);
 	}
 	if ((action.sa_flags & SA_SIGINFO) != 0)
 		action.sa_sigaction(number, info, context);
 	else
 		action.sa_handler(number);
 	if (number != SIGBUS)
-		real()->pthread_sigmask(SIG_SETMASK, &saved, NULL);
+		signals_change_mask(SIG_SETMASK, saved);
 }
 
 void
@@ -411,8 +429,8 @@ signals_pass_on(int number, siginfo_t *info, void *context)
 		sigemptyset(&trap);
 		sigaddset(&trap, SIGTRAP);
 		if (number == SIGTRAP)
-			syscall(SYS_rt_sigtimedwait, &trap, NULL, &no_time,
-			    _NSIG / 8);
+			arch_system_call(SYS_rt_sigtimedwait, (long)&trap, 0,
+			    (long)&no_time, _NSIG / 8);
 		defer(number, info, context);
 	} else {
 		run_program_action(number, info, context);

@@ -17,6 +17,19 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+/* An action as the kernel takes it. */
+struct kernel_action {
+	union {
+		__sighandler_t plain;
+		void (*with_info)(int, siginfo_t *, void *);
+	} handler;
+	unsigned long flags;
+	void (*restorer)(void);
+	uint64_t mask;
+};
+
+#define KERNEL_MASK_SIZE 8		/* of a mask of signals */
+
 /* ---- action.c ---- */
 
 /*

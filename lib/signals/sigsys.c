@@ -12,22 +12,11 @@
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/process.h"
 
-#define MASK_SIZE 8
 #define OUR_BIT ((uint64_t)1 << (SIGSYS - 1))
 #define RESTORER 0x04000000		/* SA_RESTORER */
 #define N_MASKS 8
-
-/* An action as the kernel takes it. */
-struct kernel_action {
-	union {
-		__sighandler_t plain;
-		void (*with_info)(int, siginfo_t *, void *);
-	} handler;
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
 
 /* The last argument of calls that would have too many. */
 struct mask_argument {
@@ -52,7 +41,7 @@ static bool
 can_be_read(long long address)
 {
 	return arch_system_call(SYS_rt_sigprocmask, ~0L, (long)address, 0,
-	    MASK_SIZE) != -EFAULT;
+	    KERNEL_MASK_SIZE) != -EFAULT;
 }
 
 /* The same for an action, which lies on at most two pages. */
@@ -84,7 +73,7 @@ change_action(ucontext_t *call)
 		return arch_system_call(SYS_rt_sigaction, number, (long)action,
 		    (long)old, (long)size);
 	}
-	if (size != MASK_SIZE)
+	if (size != KERNEL_MASK_SIZE)
 		return -EINVAL;
 	if (!action_can_be_read(action))
 		return -EFAULT;
@@ -97,9 +86,9 @@ change_action(ucontext_t *call)
 	 * write into its last and its first field.
 	 */
 	if (arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0,
-	    (long)&old->mask, MASK_SIZE) != 0 ||
+	    (long)&old->mask, KERNEL_MASK_SIZE) != 0 ||
 	    arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)old,
-	    MASK_SIZE) != 0)
+	    KERNEL_MASK_SIZE) != 0)
 		return -EFAULT;
 	*old = previous;
 	return 0;
@@ -139,7 +128,7 @@ sigsys_make(ucontext_t *call)
 			return true;
 		/* The program will have that mask when the handler returns. */
 		arch_system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask,
-		    MASK_SIZE);
+		    KERNEL_MASK_SIZE);
 		mask &= ~OUR_BIT;
 		memcpy(&call->uc_sigmask, &mask, sizeof mask);
 		return true;
@@ -195,10 +184,9 @@ sigsys_pass_on(int number, siginfo_t *info, void *context)
 		return;
 	if (action.handler.plain == SIG_DFL) {
 		arch_system_call(SYS_rt_sigaction, number, (long)&action, 0,
-		    MASK_SIZE);
-		arch_system_call(SYS_tgkill,
-		    arch_system_call(SYS_getpid, 0, 0, 0, 0),
-		    arch_system_call(SYS_gettid, 0, 0, 0, 0), number, 0);
+		    KERNEL_MASK_SIZE);
+		arch_system_call(SYS_tgkill, process_id(), process_thread_id(),
+		    number, 0);
 		return;
 	}
 	action.handler.with_info(number, info, context);
@@ -210,10 +198,11 @@ sigsys_set_restorer(int number)
 	struct kernel_action action;
 
 	if (!is_taken || arch_system_call(SYS_rt_sigaction, number, 0,
-	    (long)&action, MASK_SIZE) != 0)
+	    (long)&action, KERNEL_MASK_SIZE) != 0)
 		return;
 	action.restorer = dispatch_restorer;
-	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
+	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0,
+	    KERNEL_MASK_SIZE);
 }
 
 void
@@ -222,10 +211,11 @@ sigsys_bypass_sanitizer(int number, signals_handler *handler)
 	struct kernel_action action;
 
 	if (arch_system_call(SYS_rt_sigaction, number, 0, (long)&action,
-	    MASK_SIZE) != 0 || action.handler.with_info == handler)
+	    KERNEL_MASK_SIZE) != 0 || action.handler.with_info == handler)
 		return;
 	action.handler.with_info = handler;
-	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0, MASK_SIZE);
+	arch_system_call(SYS_rt_sigaction, number, (long)&action, 0,
+	    KERNEL_MASK_SIZE);
 }
 
 void
@@ -242,11 +232,11 @@ sigsys_take(signals_handler *handler)
 		action.flags = SA_SIGINFO | SA_NODEFER | RESTORER;
 		action.restorer = dispatch_restorer;
 		arch_system_call(SYS_rt_sigaction, SIGSYS, (long)&action,
-		    (long)&program_action, MASK_SIZE);
+		    (long)&program_action, KERNEL_MASK_SIZE);
 		for (i = 0; i < OUR_SIGNALS; i++)
 			if (signals_are_ours(signals_number(i)))
 				sigsys_set_restorer(signals_number(i));
 	}
 	arch_system_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, 0,
-	    MASK_SIZE);
+	    KERNEL_MASK_SIZE);
 }

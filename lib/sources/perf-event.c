@@ -91,13 +91,13 @@ perf_event_write_stacks(struct perf_event_attr *attr)
 	attr->wakeup_watermark = UINT32_MAX;
 }
 
-/* Opens an event, disabled. */
+/* Opens an event, disabled: its descriptor, or -errno. */
 static int
 open_event(const struct resource_source *source, uint64_t period,
     unsigned column, enum perf_view view)
 {
 	struct perf_event_attr attr;
-	int fd;
+	int fd, error;
 
 	memset(&attr, 0, sizeof attr);
 	attr.size = sizeof attr;
@@ -114,39 +114,40 @@ open_event(const struct resource_source *source, uint64_t period,
 	attr.sig_data = to_data(column);
 	if (view == PERF_SEES_STACKS)
 		perf_event_write_stacks(&attr);
-	fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1,
-	    PERF_FLAG_FD_CLOEXEC);
-	if (fd >= 0 && attr.type == PERF_TYPE_TRACEPOINT &&
-	    files_request(fd, PERF_EVENT_IOC_SET_FILTER, no_return) != 0) {
-		files_close(fd);
-		return -1;
-	}
-	return fd;
+	fd = (int)arch_system_call_6(SYS_perf_event_open, (long)&attr, 0, -1,
+	    -1, PERF_FLAG_FD_CLOEXEC, 0);
+	if (fd < 0 || attr.type != PERF_TYPE_TRACEPOINT)
+		return fd;
+	error = (int)arch_system_call(SYS_ioctl, fd, PERF_EVENT_IOC_SET_FILTER,
+	    (long)no_return, 0);
+	if (error == 0)
+		return fd;
+	files_close(fd);
+	return error;
 }
 
 static bool
-is_forbidden(int error)
+is_forbidden(int result)
 {
-	return error == EACCES || error == EPERM;
+	return result == -EACCES || result == -EPERM;
 }
 
 int
 perf_event_open(const struct resource_source *source, uint64_t period,
     unsigned column, enum perf_view *view)
 {
-	int fd = -1;
+	int fd = -EACCES;
 
-	errno = EACCES;
 	if (source->event_type == PERF_TYPE_HARDWARE)
 		*view = PERF_SEES_USER;
 	if (*view == PERF_SEES_STACKS) {
 		fd = open_event(source, period, column, PERF_SEES_STACKS);
-		if (fd < 0 && !is_forbidden(errno))
+		if (fd < 0 && !is_forbidden(fd))
 			*view = PERF_SEES_ALL;
 	}
 	if (*view == PERF_SEES_ALL)
 		fd = open_event(source, period, column, PERF_SEES_ALL);
-	if (fd < 0 && is_forbidden(errno) &&
+	if (is_forbidden(fd) &&
 	    source->usage != USAGE_CONTEXT_SWITCHES) {
 		*view = PERF_SEES_USER;
 		fd = open_event(source, period, column, PERF_SEES_USER);
@@ -183,7 +184,7 @@ perf_event_is_available(const struct resource_source *source, bool with_kernel,
 	}
 	fd = perf_event_open(source, LONG_PERIOD, 0, &view);
 	if (fd < 0) {
-		switch (errno) {
+		switch (-fd) {
 		case EACCES:
 		case EPERM:
 			*why = "the kernel forbids perf events "

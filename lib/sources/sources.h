@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "lib/base/attributes.h"
 #include "lib/base/meter.h"
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
@@ -257,11 +258,11 @@ enum perf_view {
 /*
  * Opens a source's event, disabled, with the *view that is wanted or, if more
  * is not allowed, the next lower one, which *view becomes.  Returns its
- * descriptor, or -1 with errno set.  perf_event_sender recognises its traps by
- * `column`.  Async-signal-safe.
+ * descriptor, or -errno.  perf_event_sender recognises its traps by `column`.
+ * Async-signal-safe.
  */
-int perf_event_open(const struct resource_source *source, uint64_t period,
-    unsigned column, enum perf_view *view);
+RUNS_ONCE int perf_event_open(const struct resource_source *source,
+    uint64_t period, unsigned column, enum perf_view *view);
 
 /*
  * Whether this kernel can disable an event that traps after one trap
@@ -276,7 +277,7 @@ int perf_event_sender(const siginfo_t *info);
  * Whether the event can be opened in this process, with the kernel's part if
  * with_kernel; if not, *why is the reason.  From the constructor.
  */
-bool perf_event_is_available(const struct resource_source *source,
+RUNS_ONCE bool perf_event_is_available(const struct resource_source *source,
     bool with_kernel, const char **why);
 
 /* ---- perf-stack.c ---- */
@@ -486,7 +487,7 @@ extern const struct resource_source source_dispatch;
  * dispatch_pause returns the state to give to dispatch_resume.
  * Async-signal-safe.
  */
-unsigned char dispatch_pause(void);
+RUNS_ONCE unsigned char dispatch_pause(void);
 void dispatch_resume(unsigned char state);
 
 /*

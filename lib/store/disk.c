@@ -182,9 +182,9 @@ disk_close(void)
 static bool
 may_be(size_t size)
 {
-	struct rlimit limit;
+	uint64_t limit;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && size <= limit.rlim_cur)
+	if (process_limit(RLIMIT_FSIZE, &limit) && size <= limit)
 		return true;
 	errno = EFBIG;
 	return false;
@@ -257,7 +257,8 @@ disk_write(const void *from, size_t at, size_t size)
 	if (fd < 0 || !may_be(at + size))
 		return false;
 	for (; size > 0; next += n, at += (size_t)n, size -= (size_t)n) {
-		n = syscall(SYS_pwrite64, fd, next, size, at);
+		n = arch_system_call(SYS_pwrite64, fd, (long)next, (long)size,
+		    (long)at);
 		if (n <= 0)
 			return false;
 	}
@@ -341,23 +342,6 @@ disk_reserve(size_t needed)
 	return disk_extend(size) || (size > needed && disk_extend(needed));
 }
 
-/* Writes a decimal number and returns its end. */
-static char *
-put_number(char *at, unsigned long number)
-{
-	char digits[24];
-	int n = 0;
-
-	do {
-		digits[n++] = (char)('0' + number % 10);
-		number /= 10;
-	} while (number != 0);
-	while (n > 0)
-		*at++ = digits[--n];
-	*at = '\0';
-	return at;
-}
-
 void
 disk_abandon(void)
 {
@@ -385,14 +369,14 @@ disk_create(size_t size)
 	unsigned long i;
 	int fd = -1;
 
-	end = put_number(end, process_own.pid);
+	end = files_put_number(end, process_own.pid);
 	for (i = 1; i <= MAX_EXECS + 1; i++) {
 		fd = files_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
 		    O_NONBLOCK | O_CLOEXEC, 0600);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 		*end = '.';
-		put_number(end + 1, i);
+		files_put_number(end + 1, i);
 	}
 	if (fd < 0)
 		return false;

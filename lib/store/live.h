@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/attributes.h"
 #include "lib/store/tree.h"
 
 #define LIVE_FILTER_SIZE ((size_t)1 << 16)
@@ -47,7 +48,7 @@ extern const uint8_t *live_filter;
 bool live_begin(const struct live_columns *columns);
 
 /* From now on no block is followed. */
-void live_end(void);
+RUNS_ONCE void live_end(void);
 
 /*
  * Before another recording of this process: nothing of the earlier one is known.

@@ -99,7 +99,7 @@ modules_identify(const struct dl_find_object *object)
 	    getauxval(AT_SYSINFO_EHDR)) {
 		identity.flags = CPPROFDATA_MODULE_VDSO;
 	} else if (identity.path[0] != '/' &&
-	    syscall(SYS_getcwd, joined, PATH_MAX) > 0) {
+	    arch_system_call(SYS_getcwd, (long)joined, PATH_MAX, 0, 0) > 0) {
 		length = strlen(joined);
 		joined[length] = '/';
 		strncpy(joined + length + 1, identity.path, PATH_MAX - 1);

@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/attributes.h"
 #include "lib/unwind/unwinder.h"
 
 enum trampoline_use {
@@ -62,7 +63,7 @@ void trampoline_place(struct unwinder *unwinder);
 void trampoline_withdraw(struct unwinder *unwinder);
 
 /* Forgets the mark of a thread whose stack is gone.  Any thread. */
-void trampoline_forget(struct unwinder *unwinder);
+RUNS_ONCE void trampoline_forget(struct unwinder *unwinder);
 
 /*
  * To be called before the thread leaves frames other than by returning

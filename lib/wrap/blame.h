@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/attributes.h"
 #include "lib/base/thread.h"
 #include "lib/sources/resource.h"
 #include "lib/wrap/contention.h"
@@ -92,10 +93,10 @@ void blame_arrive(struct blame *blame, const void *barrier,
     const void *function, const void *frame);
 
 /* The thread ends: those who join it have waited for it. */
-void blame_end_thread(struct thread *thread);
+RUNS_ONCE void blame_end_thread(struct thread *thread);
 
 /* Counts the waits that last.  Any thread. */
-void blame_finish(void);
+RUNS_ONCE void blame_finish(void);
 
 /* From the constructor or cpprof_start. */
 void blame_begin_counting(bool is_counted);

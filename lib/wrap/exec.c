@@ -416,7 +416,7 @@ static __thread struct {
 static bool
 strip_environment(char *const **variables)
 {
-	const uint32_t own = own_id(SYS_getpid);
+	const uint32_t own = process_id();
 	const size_t size = stripped_size(*variables);
 
 	if (size == 0)
@@ -459,7 +459,7 @@ exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
 	if (reason == CPPROF_SHARED_N_REASONS || !shared_takes_questions() ||
 	    !strip_environment(variables))
 		return false;
-	if (shared_ask(own_id(SYS_getpid), wish))
+	if (shared_ask(process_id(), wish))
 		return true;
 	strip_end(*variables, given);
 	*variables = given;
@@ -521,7 +521,7 @@ after_failed_exec(const struct undo *undo, char *const *variables)
 	if (undo->has_timer)
 		timer_start(undo->thread);
 	if (undo->is_outside)
-		shared_ask(own_id(SYS_getpid), CPPROF_SHARED_NEVER_MIND);
+		shared_ask(process_id(), CPPROF_SHARED_NEVER_MIND);
 	else if (undo->reason != CPPROF_SHARED_N_REASONS)
 		shared_uncount(undo->reason);
 	dispatch_resume(dispatch);

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/lookup.h"
 #include "lib/base/process.h"
@@ -88,7 +89,7 @@ static const struct import {
 
 static struct found_import {
 	uintptr_t ours, real;	/* 0: there is none */
-} found_imports[N_IMPORTS];
+} found_imports[N_IMPORTS] BIG_TABLE;
 
 static struct lookup own;
 static bool is_wrapped[IMPORTS_GROUPS];

@@ -128,18 +128,15 @@ extern const struct resource_source source_wall, source_bytes,
 /*
  * Open a group's gate if a resource that it measures is sampled, and close it
  * otherwise.  From the constructor or cpprof_start, after resources were chosen,
- * and again when one has changed its source.  Not from a handler.  Marked cold
- * so that the code lies together: each page of code costs a short process a
- * page fault.
+ * and again when one has changed its source.  Not from a handler.
  */
-#define BEGINS __attribute__((cold))
-BEGINS void memory_begin(bool is_sampled);
-BEGINS void calls_begin(bool is_sampled);
-BEGINS void kernel_begin(bool is_sampled);
-BEGINS void io_begin(bool is_sampled);
-BEGINS void stdio_begin(bool is_sampled);
-BEGINS void blocking_begin(bool is_sampled);
-BEGINS void locks_begin(bool is_sampled);
+RUNS_ONCE void memory_begin(bool is_sampled);
+RUNS_ONCE void calls_begin(bool is_sampled);
+RUNS_ONCE void kernel_begin(bool is_sampled);
+RUNS_ONCE void io_begin(bool is_sampled);
+RUNS_ONCE void stdio_begin(bool is_sampled);
+RUNS_ONCE void blocking_begin(bool is_sampled);
+RUNS_ONCE void locks_begin(bool is_sampled);
 
 /* ---- io.c ---- */
 
