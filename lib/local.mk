@@ -58,7 +58,7 @@ libcpprof_la_SOURCES = \
 	lib/signals/sigsys.c lib/base/readable.c lib/store/disk.c \
 	lib/store/datafile.c lib/store/modules.c lib/store/brief.c \
 	lib/unwind/trampoline.c \
-	lib/signals/alternate.c \
+	lib/signals/alternate.c lib/signals/interrupted.c \
 	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
 	lib/store/phase.c \
 	\

@@ -109,6 +109,14 @@ arch_call_argument(ucontext_t *context, unsigned i)
 	return &context->uc_mcontext.gregs[registers[i]];
 }
 
+/* A system call leaves the address after it in rcx. */
+static inline bool
+arch_repeats_call(const ucontext_t *context)
+{
+	return context->uc_mcontext.gregs[REG_RCX] ==
+	    context->uc_mcontext.gregs[REG_RIP] + ARCH_CALL_SIZE;
+}
+
 static inline ucontext_t *
 arch_call_frame(const ucontext_t *context)
 {

@@ -25,6 +25,8 @@
  *   arch_call_number(context), arch_call_argument(context, i),
  *   arch_call_result(context)  number, arguments (i < 6) and result of a system
  *                        call that was stopped
+ *   arch_repeats_call(context)  whether a system call was interrupted and is to
+ *                        be made again; its number and arguments are there
  *   arch_call_frame(context)  the context that a stopped rt_sigreturn restores
  *   arch_has_shadow_stack()  whether return addresses must not be changed
  *

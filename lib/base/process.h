@@ -49,7 +49,10 @@ struct process_facts {
 	bool has_executable;		/* process_names.executable is valid */
 	bool is_forked;			/* and has executed nothing since */
 	bool reads_no_files;		/* the program forbade itself read, */
-	bool never_waits;		/* or sched_yield or futex */
+	bool sends_no_signals;		/* or rt_tgsigqueueinfo, */
+	bool asks_no_signals;		/* or rt_sigpending or rt_sigaction, */
+	bool never_waits;		/* or sched_yield or futex, */
+	bool never_polls;		/* or ppoll */
 };
 
 extern struct process_facts process;

@@ -145,6 +145,7 @@ handle_trap(int number, siginfo_t *info, void *context)
 	} else if (column < 0 && is_programs) {
 		signals_pass_on(number, info, context);
 	}
+	signals_let_interrupt(context);
 	handler_ends(self);
 	errno = saved;
 	dispatch_again();
@@ -238,6 +239,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 			exceptions_tick(context);
 		sampler_look_for_recorder();
 	}
+	signals_let_interrupt(context);
 	handler_ends(thread);
 	errno = saved;
 	dispatch_again();

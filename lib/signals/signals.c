@@ -389,6 +389,8 @@ run_program_action(int number, siginfo_t *info, void *context)
 		if ((action.sa_flags & SA_RESETHAND) != 0)
 			signals_install(OUR_BUS_ERRORS, NULL);
 	} else {
+		if ((action.sa_flags & SA_RESTART) == 0)
+			signals_end_call(context);
 		mask = signals_of_set(&action.sa_mask) |
 		       signals_of_set(&interrupted->uc_sigmask);
 		if ((action.sa_flags & SA_NODEFER) == 0)

@@ -184,6 +184,17 @@ bool sigsys_make(ucontext_t *call);
 /* Handles a SIGSYS that the program or one of its filters has caused. */
 void sigsys_pass_on(int number, siginfo_t *info, void *context);
 
+/* ---- interrupted.c ---- */
+
+/*
+ * In a handler of ours.  If it has interrupted a system call that is to be made
+ * again, the call ends with EINTR, as if our action had no SA_RESTART; so does
+ * signals_let_interrupt, at the end of the handler, if the program's handler that
+ * follows has none.
+ */
+void signals_end_call(ucontext_t *context);
+void signals_let_interrupt(ucontext_t *context);
+
 /* ---- signals.c ---- */
 
 /*

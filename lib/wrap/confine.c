@@ -185,7 +185,10 @@ confine_expect(unsigned long operation, unsigned long flags,
 {
 	/* What is read now and then, and not needed. */
 	static const int reading[] = { SYS_read, SYS_pread64, SYS_openat };
+	static const int signalling[] = { SYS_rt_tgsigqueueinfo };
+	static const int asking[] = { SYS_rt_sigpending, SYS_rt_sigaction };
 	static const int waiting[] = { SYS_sched_yield, SYS_futex };
+	static const int polling[] = { SYS_ppoll };
 	const bool has_filter = operation == SECCOMP_SET_MODE_FILTER &&
 	    is_filter(filter);
 	const bool has_other_sources = resources.n > 1 ||
@@ -203,7 +206,10 @@ confine_expect(unsigned long operation, unsigned long flags,
 		control_end(CPPROFDATA_CONFINED);
 	} else if (has_filter) {
 		process.reads_no_files |= !LETS_PASS(filter, reading);
+		process.sends_no_signals |= !LETS_PASS(filter, signalling);
+		process.asks_no_signals |= !LETS_PASS(filter, asking);
 		process.never_waits |= !LETS_PASS(filter, waiting);
+		process.never_polls |= !LETS_PASS(filter, polling);
 	}
 }
 
