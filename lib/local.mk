@@ -56,6 +56,7 @@ libcpprof_la_SOURCES = \
 	lib/wrap/wrapped.c \
 	lib/wrap/exec.c lib/run/sample.c lib/run/waits.c \
 	lib/signals/sigsys.c lib/base/readable.c lib/store/disk.c \
+	lib/store/memory.c \
 	lib/store/datafile.c lib/store/modules.c lib/store/brief.c \
 	lib/unwind/trampoline.c \
 	lib/signals/alternate.c lib/signals/interrupted.c \
@@ -138,7 +139,7 @@ EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 
 if COLLECTOR
 check_PROGRAMS += tests/programs/target tests/programs/hostile \
-	tests/programs/storm
+	tests/programs/storm tests/programs/held_fork
 TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
 	tests/undisturbed.py tests/kills.py tests/compat.sh \
 	tests/storm-collector.sh
@@ -162,6 +163,11 @@ tests_programs_hostile_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,now
 
 tests_programs_target_SOURCES = tests/programs/target.c tests/programs/spin.h
 tests_programs_target_CFLAGS = $(shape_flags)
+
+tests_programs_held_fork_SOURCES = tests/programs/held_fork.c \
+	tests/programs/spin.h
+tests_programs_held_fork_CFLAGS = $(shape_flags)
+tests_programs_held_fork_LDADD = -lpthread
 
 # Loaded into processes that run.
 EXTRA_DIST += tests/inside.py tests/inside-wrapped.py
@@ -377,6 +383,7 @@ tests_test_progress_LDADD = $(case_libs)
 
 tests_test_store_SOURCES = tests/test-store.c lib/store/tree.c \
 	lib/store/slices.c lib/store/datafile.c lib/store/disk.c \
+	lib/store/memory.c \
 	lib/base/process.c
 tests_test_store_CFLAGS = $(unit_cflags)
 tests_test_store_LDADD = $(case_libs)

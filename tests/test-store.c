@@ -854,6 +854,44 @@ keep_no_slices(void)
 	check_file();
 }
 
+static bool
+is_zero(const unsigned char *at, size_t size)
+{
+	while (size > 0 && at[size - 1] == 0)
+		size--;
+	return size == 0;
+}
+
+/* Small pieces share mappings: each is zero, and nobody else's. */
+static void
+take_pieces(void)
+{
+	enum { N = 600, MOST = 20000 };
+	static unsigned char *pieces[N];
+	unsigned char *last, *large;
+	size_t i, size;
+
+	for (i = 0; i < N; i++) {
+		size = 1 + i * 997 % MOST;
+		pieces[i] = store_memory(size);
+		CHECK(pieces[i] != NULL && is_zero(pieces[i], size));
+		memset(pieces[i], 1 + (int)i % 255, size);
+	}
+	for (i = 0; i < N; i++)
+		for (size = 1 + i * 997 % MOST; size > 0; size--)
+			CHECK(pieces[i][size - 1] == 1 + i % 255);
+	/* The last one comes again; an earlier one does not. */
+	last = store_memory(100);
+	memset(last, 1, 100);
+	store_free(pieces[N - 1], 1 + (N - 1) * 997 % MOST);
+	store_free(last, 100);
+	CHECK(store_memory(100) == last && is_zero(last, 100));
+	CHECK(store_is_populated(last) && !store_is_populated(&last));
+	large = store_memory((size_t)1 << 20);
+	CHECK(large != NULL && !store_is_populated(large));
+	store_free(large, (size_t)1 << 20);
+}
+
 #define CASE(name, body) \
 	static void \
 	name(void **state) \
@@ -873,6 +911,7 @@ CASE(forked_trees_are_empty, begin_again)
 CASE(slices_are_whole_at_every_instruction, be_killed_at_any_instruction)
 CASE(slices_leave_room_for_nodes, leave_room_for_nodes)
 CASE(slices_can_be_off, keep_no_slices)
+CASE(small_pieces_of_memory_share_mappings, take_pieces)
 
 int
 main(void)
@@ -889,6 +928,7 @@ main(void)
 		cmocka_unit_test(slices_are_whole_at_every_instruction),
 		cmocka_unit_test(slices_leave_room_for_nodes),
 		cmocka_unit_test(slices_can_be_off),
+		cmocka_unit_test(small_pieces_of_memory_share_mappings),
 	};
 	int failed;
 

@@ -359,7 +359,7 @@ control_end_inside(void)
 	shared_report_cpu_time(0);
 	if (are_out) {
 		shared_end();
-		disk_unmap_all();
+		store_unmap_all();
 	}
 	process_unlock(&control_lock);
 }

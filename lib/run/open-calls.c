@@ -17,7 +17,6 @@
 
 #include <string.h>
 
-#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
@@ -383,7 +382,7 @@ open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
 	unsigned f;
 
 	if (thread->calls == NULL)
-		thread->calls = datafile_private_memory(sizeof *thread->calls);
+		thread->calls = store_memory(sizeof *thread->calls);
 	if (thread->calls == NULL)
 		return;
 	open_calls_find_frames(thread);
@@ -424,12 +423,12 @@ open_calls_reserve(struct thread_calls *calls)
 		return true;
 	if (capacity > MOST_KEPT)
 		return false;
-	kept = datafile_private_memory(capacity * each);
+	kept = store_memory(capacity * each);
 	if (kept == NULL)
 		return false;
 	if (calls->kept != NULL) {
 		memcpy(kept, calls->kept, calls->n_kept * sizeof *kept);
-		files_unmap(calls->kept, calls->capacity * each);
+		store_free(calls->kept, calls->capacity * each);
 	}
 	calls->kept = kept;
 	calls->slots = (uint32_t *)(kept + capacity);

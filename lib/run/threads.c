@@ -32,7 +32,17 @@ struct threads_thread_state {
 	struct thread_file file;
 	struct unwinder unwinder;
 	struct python python;
+	struct walked_frame frames[2][UNWIND_FIRST_FRAMES];
 };
+
+#define BATCH_MAX 32
+
+/* States that were mapped together, for the reason in lib/store/memory.c. */
+static struct {
+	struct threads_thread_state *states;
+	_Atomic size_t n_left;		/* set last: another thread may fork */
+	size_t n_last;
+} batch;
 
 static struct thread *_Atomic all;
 static struct carryover *_Atomic carryovers;
@@ -43,22 +53,40 @@ static struct threads_thread_state first
     BIG_WITH_START; /* the first thread's */
 static bool first_is_taken;
 
+/* Memory for a state; NULL: there is none.  Lock held. */
+static struct threads_thread_state *
+take_memory(void)
+{
+	const size_t n = batch.n_last == 0 ? 1 : batch.n_last < BATCH_MAX ?
+	    2 * batch.n_last : BATCH_MAX;
+	void *memory;
+
+	if (!first_is_taken) {
+		first_is_taken = true;
+		return &first;
+	}
+	if (batch.n_left == 0) {
+		memory = files_map(n * sizeof *batch.states,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1);
+		if (memory == MAP_FAILED)
+			return NULL;
+		batch.states = memory;
+		batch.n_last = n;
+		batch.n_left = n;
+	}
+	return &batch.states[--batch.n_left];
+}
+
 /* Lock held. */
 static struct thread *
 make_state(const void *routine)
 {
-	struct threads_thread_state *state = &first;
+	struct threads_thread_state *state = take_memory();
 	struct carryover *carryover;
-	void *memory;
 
-	if (first_is_taken) {
-		memory = files_map(sizeof *state,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1);
-		if (memory == MAP_FAILED)
-			return NULL;
-		state = memory;
-	}
-	first_is_taken = true;
+	if (state == NULL)
+		return NULL;
+	unwind_lend(&state->unwinder, state->frames);
 	state->thread = (struct thread){
 		.unwinder = &state->unwinder,
 		.python = &state->python,

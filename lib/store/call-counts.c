@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "lib/base/files.h"
 #include "lib/store/datafile.h"
 
 #define CALLS_FIRST_CHUNK ((size_t)4 << 10)
@@ -90,7 +89,7 @@ call_counts_grow(struct call_counts *counts)
 
 	if (counts->n_used * 2 < counts->n_slots)
 		return true;
-	slots = datafile_private_memory(n * sizeof *slots);
+	slots = store_memory(n * sizeof *slots);
 	if (slots == NULL)
 		return false;
 	for (i = 0; i < counts->n_slots; i++)
@@ -98,7 +97,7 @@ call_counts_grow(struct call_counts *counts)
 			*call_counts_find(slots, n,
 			    &counts->slots[i].twin->key) = counts->slots[i];
 	if (counts->slots != NULL)
-		files_unmap(counts->slots, counts->n_slots * sizeof *slots);
+		store_free(counts->slots, counts->n_slots * sizeof *slots);
 	counts->slots = slots;
 	counts->n_slots = n;
 	return true;

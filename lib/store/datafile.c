@@ -15,7 +15,6 @@
 
 #include "lib/base/arch.h"
 #include "lib/base/attributes.h"
-#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/signals/signals.h"
@@ -50,6 +49,7 @@ struct twin {
 	struct datafile_chunk file;
 	struct twin *next;		/* older one of the same type */
 	size_t size;			/* bytes of records */
+	size_t populated;		/* bytes of them, also in the file */
 	unsigned char records[] __attribute__((aligned(16)));
 };
 
@@ -235,18 +235,6 @@ datafile_unlock(void)
  * Chunks and records.
  */
 
-void *
-datafile_private_memory(size_t size)
-{
-	void *memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-
-	if (memory == MAP_FAILED)
-		return NULL;
-	files_advise(memory, size, MADV_DONTFORK);
-	disk_note_memory(memory, size);
-	return memory;
-}
-
 static struct cpprofdata_chunk
 chunk_header(const struct datafile_chunk *chunk)
 {
@@ -297,7 +285,7 @@ datafile_add_chunk(struct datafile_chunk *chunk)
 static void *
 datafile_private_chunk(const struct datafile_chunk *chunk, size_t memory)
 {
-	struct datafile_chunk *copy = datafile_private_memory(memory);
+	struct datafile_chunk *copy = store_memory(memory);
 
 	if (copy != NULL)
 		*copy = *chunk;
@@ -319,7 +307,7 @@ datafile_new_chunk(const struct datafile_chunk *chunk, size_t memory,
 		datafile_unlock();
 	}
 	if (result != STORE_OK)
-		disk_unmap(*added, memory);
+		store_free(*added, memory);
 	return result;
 }
 
@@ -347,7 +335,7 @@ add_twin(enum cpprofdata_chunk_type type, size_t size, size_t record_size)
 	    .size = size, .type = type, .record_size = (uint32_t)record_size,
 	    .copy = copy_records }, sizeof *twin + size);
 	if (twin != NULL && !datafile_add_chunk(&twin->file)) {
-		disk_unmap(twin, sizeof *twin + size);
+		store_free(twin, sizeof *twin + size);
 		twin = NULL;
 	}
 	if (twin == NULL)
@@ -362,6 +350,31 @@ static unsigned char *
 mapped_records(const struct twin *twin)
 {
 	return (unsigned char *)(twin->file.mapped + 1);
+}
+
+static size_t
+left_of_page(const unsigned char *end)
+{
+	return -(uintptr_t)end & (CPPROFDATA_PAGE - 1);
+}
+
+/* Makes that many bytes of records writable, and what else their pages have. */
+static bool
+populate_twin(struct twin *twin, size_t size)
+{
+	unsigned char *const mapped = mapped_records(twin);
+	const size_t from = twin->populated;
+	size_t left, also;
+
+	if (size <= from)
+		return true;
+	if (!disk_populate(mapped + from, size - from) ||
+	    !disk_populate(twin->records + from, size - from))
+		return false;
+	left = left_of_page(mapped + size);
+	also = left_of_page(twin->records + size);
+	twin->populated = size + (left < also ? left : also);
+	return true;
 }
 
 void *
@@ -379,9 +392,7 @@ datafile_add_records(enum cpprofdata_chunk_type type, size_t record_size,
 		return NULL;
 	at = twin->file.count * record_size;
 	*number = (uint32_t)(twin->file.first + twin->file.count);
-	return disk_populate(mapped_records(twin) + at, size) &&
-	    disk_populate(twin->records + at, size) ? twin->records + at :
-	    NULL;
+	return populate_twin(twin, at + size) ? twin->records + at : NULL;
 }
 
 void

@@ -91,16 +91,6 @@ void disk_close(void);
 void disk_keep_open(void);
 
 /*
- * Memory of the recording: what disk_map returns, and what the caller notes.
- * disk_unmap is munmap for it.  When the recording of a process into which the
- * library was loaded has ended, disk_unmap_all unmaps all of it, and no thread
- * may use the collector.  Without the lock.
- */
-void disk_note_memory(void *memory, size_t size);
-void disk_unmap(void *memory, size_t size);
-void disk_unmap_all(void);
-
-/*
  * To be called in a forked child, which has no file yet: closes the parent's,
  * whose mappings are gone.
  */
@@ -118,6 +108,29 @@ enum store_result {
 			   be entered; try again at the next tick */
 	STORE_FULL	/* no room in file or memory */
 };
+
+/* ---- memory.c ---- */
+
+/*
+ * Returns zeroed private memory, NULL if there is none.  Forked children do not
+ * inherit it, as they have another file.
+ */
+void *store_memory(size_t size);
+
+/* Gives it back, if it is large or was the last to be returned. */
+void store_free(void *memory, size_t size);
+
+/* Whether writing there cannot fail for lack of memory; for disk_populate. */
+bool store_is_populated(const void *address);
+
+/*
+ * Notes what else is mapped for the recording; munmap for it.  When the
+ * recording of a process into which the library was loaded has ended,
+ * store_unmap_all unmaps all memory of it, and no thread may use the collector.
+ */
+void store_note(void *memory, size_t size);
+void store_unmap(void *memory, size_t size);
+void store_unmap_all(void);
 
 /* ---- datafile.c ---- */
 
@@ -168,12 +181,6 @@ extern struct datafile_columns {
 
 /* Whether the process has a file. */
 bool datafile_exists(void);
-
-/*
- * Returns zeroed private memory, NULL if there is none.  Never freed.  Forked
- * children do not inherit it, as they have another file.
- */
-void *datafile_private_memory(size_t size);
 
 /*
  * Takes the lock, or returns false after some hundred attempts: the holder may

@@ -52,60 +52,13 @@ static struct {
 static _Atomic bool keeps_descriptor;
 static _Atomic bool is_truncated WIPED;
 
-/*
- * What is mapped for a recording that may end while the process goes on, and
- * another follow.  Beyond that number, memory is not given back.
- */
-#define REGIONS_MAX 8192
-
-static struct {
-	_Atomic(void *) address;	/* NULL: given back already */
-	size_t size;
-} regions[REGIONS_MAX] BIG_TABLE;
-static _Atomic size_t n_regions WIPED;
-
-void
-disk_note_memory(void *memory, size_t size)
-{
-	size_t i;
-
-	if (!process.is_inside || (i = atomic_fetch_add(&n_regions, 1)) >=
-	    REGIONS_MAX)
-		return;
-	regions[i].size = size;
-	atomic_store(&regions[i].address, memory);
-}
-
-void
-disk_unmap(void *memory, size_t size)
-{
-	size_t i = !process.is_inside ? 0 : n_regions < REGIONS_MAX ?
-	    n_regions : REGIONS_MAX;
-
-	/* First, since others may be given the same addresses at once. */
-	while (i-- > 0)
-		if (atomic_load(&regions[i].address) == memory)
-			atomic_store(&regions[i].address, NULL);
-	files_unmap(memory, size);
-}
-
-void
-disk_unmap_all(void)
-{
-	size_t i = n_regions < REGIONS_MAX ? n_regions : REGIONS_MAX;
-
-	while (i-- > 0)
-		if (atomic_load(&regions[i].address) != NULL)
-			files_unmap(atomic_exchange(&regions[i].address, NULL),
-			    regions[i].size);
-	n_regions = 0;
-}
-
 bool
 disk_populate(void *address, size_t size)
 {
 	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
 
+	if (store_is_populated(address))
+		return true;
 	/* EINVAL: Linux before 5.14.  There, fallocate must suffice. */
 	if (files_advise((void *)start, (uintptr_t)address + size - start,
 	    MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
@@ -281,7 +234,7 @@ disk_map_part(size_t at, size_t size)
 		return NULL;
 	if (files_advise(memory, size, MADV_DONTFORK) == 0 &&
 	    disk_populate(memory, at == 0 ? size : CPPROFDATA_PAGE)) {
-		disk_note_memory(memory, size);
+		store_note(memory, size);
 		return memory;
 	}
 	files_unmap(memory, size);
@@ -354,7 +307,7 @@ disk_abandon(void)
 	}
 	file.size = 0;
 	if (file.window != NULL)
-		disk_unmap(file.window, file.window_size);
+		store_unmap(file.window, file.window_size);
 	file.window = NULL;
 	file.window_at = file.window_size = 0;
 	errno = saved;

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "lib/base/attributes.h"
-#include "lib/base/files.h"
 #include "lib/python/python.h"
 #include "lib/store/datafile.h"
 
@@ -130,7 +129,7 @@ make_room(void)
 
 	if (table != NULL && table->n_used * 2 < table->size)
 		return table;
-	larger = size > MAX_ENTRIES ? NULL : datafile_private_memory(
+	larger = size > MAX_ENTRIES ? NULL : store_memory(
 	    sizeof *larger + size * sizeof *larger->entries);
 	if (larger == NULL)
 		return NULL;
@@ -155,7 +154,7 @@ seek_contents(uint64_t hash)
 	if (by_contents.n_used * 2 >= size) {
 		size = size == 0 ? FIRST_ENTRIES : size * 2;
 		entry = size > MAX_ENTRIES ? NULL :
-		    datafile_private_memory(size * sizeof *entry);
+		    store_memory(size * sizeof *entry);
 		if (entry == NULL)
 			return NULL;
 		by_contents.entries = entry;
@@ -164,7 +163,7 @@ seek_contents(uint64_t hash)
 			if (old[i].hash != 0)
 				*seek_contents(old[i].hash) = old[i];
 		if (old != NULL)
-			disk_unmap(old, old_size * sizeof *old);
+			store_free(old, old_size * sizeof *old);
 	}
 	for (i = hash;; i++) {
 		entry = &by_contents.entries[i & (size - 1)];

@@ -386,7 +386,7 @@ live_new_block(void)
 		return block;
 	}
 	if (live.n_pool == 0) {
-		live.pool = datafile_private_memory(POOL_SIZE);
+		live.pool = store_memory(POOL_SIZE);
 		if (live.pool == NULL)
 			return NULL;
 		live.n_pool = POOL_SIZE / sizeof *block;

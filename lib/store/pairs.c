@@ -62,7 +62,7 @@ pairs_grow(void)
 
 	if (2 * pairs.n_used < pairs.n_slots)
 		return true;
-	slots = datafile_private_memory(n * sizeof *slots);
+	slots = store_memory(n * sizeof *slots);
 	if (slots == NULL)
 		return pairs.n_used + 1 < pairs.n_slots;
 	for (i = 0; i < pairs.n_slots; i++)

@@ -159,7 +159,7 @@ change_place(struct thread *thread, const char *name)
 		    memcmp(place->record->name, name, THREAD_NAME_SIZE) == 0)
 			break;
 	if (place == NULL && n_places < PLACES_MAX)
-		place = datafile_private_memory(sizeof *place);
+		place = store_memory(sizeof *place);
 	if (place != NULL && place->record == NULL) {
 		place->routine = thread->routine;
 		place->next = places;

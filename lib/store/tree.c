@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/base/files.h"
 #include "lib/store/datafile.h"
 
 #define FIRST_SLOTS ((size_t)1024)
@@ -126,10 +125,10 @@ tree_make_room(struct tree *tree)
 	if (tree->n_used * 2 >= tree->n_slots) {
 		/* Double the table, or create it. */
 		n = tree->n_slots != 0 ? tree->n_slots * 2 : FIRST_SLOTS;
-		slots = datafile_private_memory(n * sizeof *slots);
+		slots = store_memory(n * sizeof *slots);
 		if (slots == NULL)
 			return STORE_FULL;
-		files_advise(slots, n * sizeof *slots, MADV_POPULATE_WRITE);
+		disk_populate(slots, n * sizeof *slots);
 		for (i = 0; i < tree->n_slots; i++) {
 			if (old[i].twin == NULL)
 				continue;
@@ -140,7 +139,7 @@ tree_make_room(struct tree *tree)
 		}
 		tree->slots = slots;
 		if (old != NULL)
-			disk_unmap(old, tree->n_slots * sizeof *old);
+			store_free(old, tree->n_slots * sizeof *old);
 		tree->n_slots = n;
 	}
 	/*

@@ -378,7 +378,7 @@ size_t tree_memory(const struct tree *tree);
 
 /*
  * Begins an empty tree in a forked child, which has another file.  The old
- * tree's memory is not inherited (datafile_private_memory).
+ * tree's memory is not inherited (store_memory).
  */
 static inline void
 tree_forked(struct tree *tree)

@@ -23,7 +23,6 @@
 #include "lib/unwind/trampoline.h"
 
 #define MAX_FRAMES ((size_t)1 << 26)
-#define FIRST_FRAMES 512
 #define INHERITED (FRAME_UNWINDING | FRAME_GUESSED)
 #define AHEAD_BYTES 768		/* of the stack: a few frames */
 #define AHEAD_NEAR ((uint64_t)16 << 20)
@@ -76,7 +75,7 @@ frames_reserve(struct frames *fresh, size_t n)
 {
 	const size_t old = fresh->capacity * sizeof *fresh->frames;
 	size_t capacity = fresh->capacity != 0 ? fresh->capacity :
-	    FIRST_FRAMES, size;
+	    UNWIND_FIRST_FRAMES, size;
 	void *memory;
 
 	if (n <= fresh->capacity)
@@ -86,12 +85,15 @@ frames_reserve(struct frames *fresh, size_t n)
 	if (capacity > MAX_FRAMES)
 		return false;
 	size = capacity * sizeof *fresh->frames;
-	if (old == 0)
+	if (old == 0 || fresh->are_lent)
 		memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	else
 		memory = files_remap(fresh->frames, old, size);
 	if (memory == MAP_FAILED)
 		return false;
+	if (fresh->are_lent)
+		memcpy(memory, fresh->frames, fresh->n * sizeof *fresh->frames);
+	fresh->are_lent = false;
 	fresh->frames = memory;
 	fresh->capacity = capacity;
 	return true;
@@ -100,7 +102,7 @@ frames_reserve(struct frames *fresh, size_t n)
 static void
 frames_free(struct frames *frames)
 {
-	if (frames->frames != NULL)
+	if (frames->frames != NULL && !frames->are_lent)
 		files_unmap(frames->frames,
 		    frames->capacity * sizeof *frames->frames);
 	*frames = (struct frames){ 0 };

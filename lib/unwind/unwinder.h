@@ -73,7 +73,10 @@ struct walked_frame {
 struct frames {
 	struct walked_frame *frames;
 	size_t n, capacity;
+	bool are_lent;		/* the memory is not to be freed */
 };
+
+#define UNWIND_FIRST_FRAMES 512
 
 #define UNWIND_MANY_FRAMES 8192	/* half a megabyte */
 
@@ -141,6 +144,20 @@ bool unwind(struct unwinder *unwinder, const void *context);
 
 /* Forgets all but the n outermost frames. */
 void unwind_remember(struct unwinder *unwinder, size_t n);
+
+/*
+ * Lends the unwinder that memory for its first frames.  (Without it, it maps
+ * some.)
+ */
+static inline void
+unwind_lend(struct unwinder *unwinder,
+    struct walked_frame frames[2][UNWIND_FIRST_FRAMES])
+{
+	unwinder->stack = (struct frames){ .frames = frames[0],
+		.capacity = UNWIND_FIRST_FRAMES, .are_lent = true };
+	unwinder->fresh = (struct frames){ .frames = frames[1],
+		.capacity = UNWIND_FIRST_FRAMES, .are_lent = true };
+}
 
 /*
  * Frees the memory; the unwinder can be used again.  Not while a stack contains
