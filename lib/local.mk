@@ -53,7 +53,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/tick-mode.c \
 	lib/sources/perf.c lib/sources/perf-event.c lib/sources/perf-stack.c \
 	lib/sources/usage.c lib/sources/perf-clock.c \
-	lib/wrap/wrapped.c \
+	lib/wrap/wrapped.c lib/wrap/current.c lib/wrap/wall.c \
 	lib/wrap/exec.c lib/run/sample.c lib/run/waits.c \
 	lib/signals/sigsys.c lib/base/readable.c lib/store/disk.c \
 	lib/store/memory.c \
@@ -65,6 +65,7 @@ libcpprof_la_SOURCES = \
 	\
 	lib/cpprof.h lib/resources.def \
 	\
+	lib/base/proc.c lib/base/proc.h \
 	$(dwarf_sources) lib/unwind/tables.c \
 	lib/unwind/mappings.c \
 	\
@@ -104,7 +105,7 @@ libcpprof_la_SOURCES = \
 	lib/sources/sources.h \
 	\
 	lib/run/call-functions.c lib/run/open-calls.c \
-	lib/run/inside.c lib/run/offer.c lib/run/output.c \
+	lib/run/inside.c lib/run/off-cpu.c lib/run/offer.c lib/run/output.c \
 	lib/run/parallel.c \
 	lib/run/progress.c \
 	lib/run/sample.h \

@@ -32,10 +32,9 @@
 
 #include <sched.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "lib/base/attributes.h"
-#include "lib/base/files.h"
+#include "lib/base/proc.h"
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/sources/resource.h"
@@ -151,31 +150,6 @@ parallel_search_threads(struct search *search)
 
 /* ---- other processes ---- */
 
-static const char *
-parallel_path(char path[static 40], uint32_t pid, const char *file)
-{
-	char digits[12], *at = digits + sizeof digits;
-
-	*--at = '\0';
-	do
-		*--at = (char)('0' + pid % 10);
-	while ((pid /= 10) != 0);
-	stpcpy(stpcpy(stpcpy(stpcpy(path, "/proc/"), at), "/"), file);
-	return path;
-}
-
-/* The fields of a line from *at on, separated by blanks: skips n of them. */
-static void
-parallel_skip(const char **at, unsigned n)
-{
-	for (; n > 0 && **at != '\0'; n--) {
-		while (**at != ' ' && **at != '\0')
-			++*at;
-		if (**at == ' ')
-			++*at;
-	}
-}
-
 enum parallel_state {
 	PARALLEL_UNKNOWN, PARALLEL_STOPPED, PARALLEL_READY
 };
@@ -187,42 +161,14 @@ enum parallel_state {
 static enum parallel_state
 parallel_read_state(uint32_t pid)
 {
-	char path[40], text[512];
-	const char *at;
-	char state;
+	char path[PROC_PATH_SIZE];
+	struct proc_state now;
 
-	if (files_read_start(parallel_path(path, pid, "stat"), text,
-	    sizeof text) == 0)
+	if (!proc_read_state(proc_of_process(path, pid), &now) ||
+	    (now.state != 'Z' && now.n_threads != 1))
 		return PARALLEL_UNKNOWN;
-	at = strrchr(text, ')');	/* the name may have any */
-	if (at == NULL || at[1] != ' ')
-		return PARALLEL_UNKNOWN;
-	at += 2;
-	state = *at;
-	parallel_skip(&at, 17);		/* from the 3rd to the 20th field */
-	if (state != 'Z' && files_take_number(&at) != 1)
-		return PARALLEL_UNKNOWN;
-	if (state != 'R')
-		return PARALLEL_STOPPED;
-	parallel_skip(&at, 19);		/* to the 39th */
-	return files_take_number(&at) == (uint64_t)sched_getcpu() ?
+	return now.state != 'R' || now.processor == (uint64_t)sched_getcpu() ?
 	    PARALLEL_STOPPED : PARALLEL_READY;
-}
-
-/* How long its first thread has run, and how long it was ready and did not. */
-static bool
-parallel_read_delay(uint32_t pid, uint64_t *ran_ns, uint64_t *waited_ns)
-{
-	char path[40], text[64];
-	const char *at = text;
-
-	if (files_read_start(parallel_path(path, pid, "schedstat"), text,
-	    sizeof text) == 0)
-		return false;
-	*ran_ns = files_take_number(&at);
-	parallel_skip(&at, 1);
-	*waited_ns = files_take_number(&at);
-	return *at == ' ';
 }
 
 /* How many threads ran on average, in 1 / ONE, by their CPU time. */
@@ -240,7 +186,9 @@ parallel_measure(struct search *search, struct cpprof_shared_process *place,
     uint32_t pid, uint64_t cpu_ns)
 {
 	uint64_t since = __atomic_load_n(&place->measured_ns, __ATOMIC_RELAXED);
-	uint64_t ran_ns, waited_ns, ran, waited;
+	char path[PROC_PATH_SIZE];
+	struct proc_schedule now;
+	uint64_t ran, waited;
 
 	/* The one who changes it measures. */
 	if (search->now_ns < since || search->now_ns - since < MEASURE_NS ||
@@ -251,12 +199,13 @@ parallel_measure(struct search *search, struct cpprof_shared_process *place,
 	    place->measured_cpu_ns, search->now_ns - since);
 	place->measured_cpu_ns = cpu_ns;
 	if (place->n_threads < MUCH || !search->reads_files ||
-	    !parallel_read_delay(pid, &ran_ns, &waited_ns))
+	    !proc_read_schedule(proc_of_process(path, pid), &now))
 		return;
-	ran = ran_ns - place->ran_ns;
-	waited = waited_ns - place->waited_ns;
-	place->ran_ns = ran_ns;
-	place->waited_ns = waited_ns;
+	/* Of its first thread. */
+	ran = now.ran_ns - place->ran_ns;
+	waited = now.waited_ns - place->waited_ns;
+	place->ran_ns = now.ran_ns;
+	place->waited_ns = now.waited_ns;
 	if (ran < UINT64_MAX / ONE / 2 && waited < UINT64_MAX / ONE / 2 &&
 	    ran + waited >= LEAST_NS)
 		place->share = (uint32_t)(ran * ONE / (ran + waited));

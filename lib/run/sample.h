@@ -11,6 +11,7 @@
 #ifndef CPPROF_SAMPLE_H
 #define CPPROF_SAMPLE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -84,6 +85,10 @@ struct thread_run {
 	uint64_t looked_at_ns, ran_ns;
 	uint64_t latency_seed;
 	struct thread_progress progress;	/* of the program */
+	volatile bool is_in_call;	/* that may wait, or that executes a
+					   program; or the collector's work */
+	volatile uint64_t n_waits;	/* as of the last off_cpu_note_waits */
+	uint32_t n_ticks_rest;		/* at which it looks at no other */
 	_Atomic bool is_in_handler;	/* only if process.is_inside */
 };
 
@@ -170,6 +175,28 @@ void waits_forget(struct thread *thread);
 bool parallel_keeps(struct thread *self);
 
 extern const struct resource_source source_latency;
+
+/* ---- off-cpu.c ---- */
+
+/* What a thread does that does not run. */
+enum off_cpu {
+	OFF_CPU_NOT,		/* it does, or it is not known */
+	OFF_CPU_READY,		/* waits for a processor */
+	OFF_CPU_BLOCKED		/* in the kernel, whatever signals come */
+};
+
+/*
+ * At a tick: may send a signal to another thread that waits, so that it is found
+ * where it stands when it goes on.  has_waited: the calling thread has lost the
+ * processor since its last tick; nothing is done if none has for long.
+ */
+void off_cpu_look(struct thread *self, bool has_waited);
+
+/* Notes how often the calling thread has given up the processor so far. */
+void off_cpu_note_waits(struct thread *thread);
+
+/* Whether a signal was sent so, and for what. */
+enum off_cpu off_cpu_sent(const siginfo_t *info);
 
 /* ---- open-calls.c ---- */
 

@@ -201,11 +201,50 @@ sampler_look_for_recorder(void)
 }
 
 static void
+take_tick(struct thread *thread, const siginfo_t *info, void *context)
+{
+	const uint64_t expiries = 1 + (uint64_t)(info->si_overrun > 0 ?
+	    info->si_overrun : 0);
+	struct sample_request request = { .counts_sampling = true,
+	    .time_ns = expiries * thread->meters->tick_ns };
+
+	own_work_begin(thread);
+	request.columns = resources_tick(thread, expiries, &request.hits,
+	    &request.overrun);
+	thread->meters->n_expiries += expiries;
+	if (request.columns != 0) {
+		look_again_at_name(thread);
+		sample_take(thread, &request, context);
+	}
+	perf_end_tick(thread);
+	own_work_end(thread);
+	if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
+		exceptions_tick(context);
+	sampler_look_for_recorder();
+}
+
+/* Another thread's tick has found this one waiting. */
+static void
+take_off_cpu(struct thread *thread, enum off_cpu state, void *context)
+{
+	struct sample_request request = { 0 };
+
+	own_work_begin(thread);
+	request.columns = resources_off_cpu(thread,
+	    state == OFF_CPU_BLOCKED, &request.hits);
+	if (request.columns != 0) {
+		request.time_ns = sample_time_passed(thread);
+		sample_take(thread, &request, context);
+		resources_leave_off_cpu(thread, request.hits);
+	}
+	own_work_end(thread);
+}
+
+static void
 handle_tick(int number, siginfo_t *info, void *context)
 {
-	struct sample_request request = { .counts_sampling = true };
+	const enum off_cpu off_cpu = off_cpu_sent(info);
 	struct thread *thread;
-	uint64_t expiries;
 	int saved;
 
 	if (parts.wake != NULL && parts.wake(info, context))
@@ -214,7 +253,7 @@ handle_tick(int number, siginfo_t *info, void *context)
 	signals_unblock_bus_in_handler(context);
 	thread = handler_begins();
 	saved = errno;
-	if (!timer_sent(info)) {
+	if (!timer_sent(info) && off_cpu == OFF_CPU_NOT) {
 		signals_pass_on(number, info, context);
 	} else if (thread != NULL && thread->run->stage == THREAD_LEFT) {
 		/* A tick of an earlier recording, which waited till now. */
@@ -222,22 +261,10 @@ handle_tick(int number, siginfo_t *info, void *context)
 		if (sampling_is_on())
 			parts.put_to_sleep(thread);
 	} else if (thread != NULL && sampling_is_on()) {
-		expiries = 1 + (uint64_t)(info->si_overrun > 0 ?
-		    info->si_overrun : 0);
-		request.time_ns = expiries * thread->meters->tick_ns;
-		own_work_begin(thread);
-		request.columns = resources_tick(thread, expiries,
-		    &request.hits, &request.overrun);
-		thread->meters->n_expiries += expiries;
-		if (request.columns != 0) {
-			look_again_at_name(thread);
-			sample_take(thread, &request, context);
-		}
-		perf_end_tick(thread);
-		own_work_end(thread);
-		if (resource_is_wanted(RESOURCE_FP_EXCEPTIONS))
-			exceptions_tick(context);
-		sampler_look_for_recorder();
+		if (off_cpu == OFF_CPU_NOT)
+			take_tick(thread, info, context);
+		else
+			take_off_cpu(thread, off_cpu, context);
 	}
 	signals_let_interrupt(context);
 	handler_ends(thread);

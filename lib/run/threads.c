@@ -105,6 +105,9 @@ make_state(const void *routine)
 	if (carryover == NULL) {
 		carryover = &state->carryover;
 		carryover->routine = routine;
+		if (routine != NULL)
+			carryover->off_cpu_ticks[false] =
+			    carryover->off_cpu_ticks[true] = OFF_CPU_LEFT_TICKS;
 		carryover->next = carryovers;
 		carryovers = carryover;
 	}
@@ -196,6 +199,7 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	    (uintptr_t)stack_end);
 	trampoline_attach(thread->unwinder);
 	thread->run->has_begun = true;
+	thread->run->is_in_call = true;
 	thread->run->stage = THREAD_RUNNING;
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_self = thread;
@@ -210,6 +214,7 @@ threads_resume_sampling(struct thread *thread)
 	unwind_remember(thread->unwinder, 0);
 	if (process.is_inside)
 		trampoline_attach(thread->unwinder);
+	thread->run->is_in_call = true;
 	thread->run->stage = THREAD_RUNNING;
 	atomic_signal_fence(memory_order_seq_cst);
 	thread_self = thread;
@@ -238,6 +243,8 @@ forget_carryovers(void)
 			carryover->ended_ns = carryover->living_ns = 0;
 		if (carryover->unsampled_ns != 0)
 			carryover->unsampled_ns = 0;
+		if (carryover->off_cpu_ns != 0)
+			carryover->off_cpu_ns = 0;
 		if (!carryover->has_pending)
 			continue;
 		for (i = 0; i < CPPROFDATA_MAX_RESOURCES; i++)

@@ -383,6 +383,34 @@ resources_tick(struct thread *thread, uint64_t expiries, uint64_t *hits,
 	return columns;
 }
 
+/* Only `real` has such hits.  A late signal may find it no longer sampled. */
+uint32_t
+resources_off_cpu(struct thread *thread, bool is_blocked, uint64_t *hits)
+{
+	const unsigned column = resources.place[RESOURCE_REAL] - 1u;
+
+	*hits = 0;
+	if (!resource_is_wanted(RESOURCE_REAL))
+		return 0;
+	*hits = resources.columns[column].source->hits_off_cpu(thread,
+	    is_blocked);
+	thread->meters->accounts[column].pending += *hits;
+	return *hits > 0 ? 1u << column : 0;
+}
+
+void
+resources_leave_off_cpu(struct thread *thread, uint64_t hits)
+{
+	const unsigned column = resources.place[RESOURCE_REAL] - 1u;
+	struct account *account = &thread->meters->accounts[column];
+
+	if (account->pending < hits)
+		return;
+	account->pending -= hits;
+	resources.columns[column].source->leave_off_cpu(thread, hits);
+	resources_note_pending(thread);
+}
+
 uint32_t
 resources_end(struct thread *thread, uint64_t *hits)
 {
@@ -530,4 +558,15 @@ resource_spend_column(unsigned column, uint64_t gticks, const void *function)
 	if (meter_reaches(&thread->meters->accounts[column].meter, gticks,
 	    &beyond))
 		spend_on(thread, column, beyond, function);
+}
+
+void
+resource_hit(struct thread *thread, enum resource_id id, uint64_t hits,
+    const void *function)
+{
+	const int saved = errno;
+
+	resource_parts->on_due(thread, resources.place[id] - 1u, hits,
+	    function, NULL);
+	errno = saved;
 }

@@ -82,6 +82,15 @@ struct resource_source {
 	    uint64_t expiries);
 
 	/*
+	 * The hits of time off the processor, of the calling thread and those
+	 * like it: a tick of another one has found it waiting, and it goes on
+	 * now.  is_blocked: not for a processor.  leave_off_cpu takes such hits
+	 * back.  In the handler.  NULL: none.
+	 */
+	uint64_t (*hits_off_cpu)(struct thread *thread, bool is_blocked);
+	void (*leave_off_cpu)(struct thread *thread, uint64_t hits);
+
+	/*
 	 * Called after all of the thread's sources have started.  NULL: nothing
 	 * to do.
 	 */
@@ -267,6 +276,19 @@ void resources_stop(struct thread *thread);
  */
 uint32_t resources_tick(struct thread *thread, uint64_t expiries,
     uint64_t *hits, uint64_t *overrun);
+
+/*
+ * The same at a signal of another thread's tick, which has found this one off
+ * the processor.
+ */
+uint32_t resources_off_cpu(struct thread *thread, bool is_blocked,
+    uint64_t *hits);
+
+/*
+ * Afterwards, with the same hits: if no sample could be taken, these are left to
+ * where another thread is found so, since this one's next sample is elsewhere.
+ */
+void resources_leave_off_cpu(struct thread *thread, uint64_t hits);
 
 /*
  * The same for what was spent since the last tick, when the thread ends or

@@ -219,12 +219,6 @@ int64_t unsampled_take(struct carryover *carryover);
  */
 uint64_t unsampled_lose(struct carryover *carryover);
 
-/*
- * How long the calling thread has waited for a processor so far, in ns; false
- * if the kernel does not tell.  Async-signal-safe.
- */
-bool unsampled_read_delay(uint64_t *ns);
-
 /* ---- perf events ---- */
 
 /*
@@ -644,10 +638,21 @@ struct carryover {
 	_Atomic int64_t ended_ns, living_ns;
 	/* Real time of ended threads, likewise: unsampled.c */
 	_Atomic int64_t unsampled_ns;
+	/*
+	 * Real time off the processor that is still to be charged, and for how
+	 * many ticks it is left so (by whether it was blocked), at first and
+	 * when a thread was found waiting: lib/wrap/wrapped.c
+	 */
+	_Atomic int64_t off_cpu_ns;
+	_Atomic int off_cpu_ticks[2];
+	/* How often threads were seen in no wait outside calls: off-cpu.c */
+	_Atomic int n_looks;
 	/* Hits of ended threads that are in no sample: resource.c */
 	_Atomic bool has_pending;
 	_Atomic uint64_t pending[CPPROFDATA_MAX_RESOURCES];	/* by column */
 };
+
+#define OFF_CPU_LEFT_TICKS 16	/* off_cpu_ticks at first and then */
 
 /*
  * Only a thread's first ticks take what others have left, since the others were

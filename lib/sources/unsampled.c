@@ -5,7 +5,6 @@
 
 #include <stdatomic.h>
 
-#include "lib/base/files.h"
 #include "lib/base/process.h"
 #include "lib/store/thread-file.h"
 
@@ -95,27 +94,13 @@ unsampled_take(struct carryover *carryover)
 uint64_t
 unsampled_lose(struct carryover *carryover)
 {
-	const int64_t ns = carryover->unsampled_ns;
+	const int64_t left = atomic_exchange(&carryover->off_cpu_ns, 0);
+	const int64_t ns = atomic_fetch_add(&carryover->unsampled_ns, left) +
+	    left;
 	const uint64_t hits = ns < timer_unit() ? 0 :
 	    (uint64_t)(ns / interval_ns());
 
 	atomic_fetch_sub(&carryover->unsampled_ns, (int64_t)hits *
 	    interval_ns());
 	return hits;
-}
-
-bool
-unsampled_read_delay(uint64_t *ns)
-{
-	char text[64];
-	const char *at = text;
-
-	if (files_read_start("/proc/thread-self/schedstat", text,
-	    sizeof text) == 0)
-		return false;
-	files_take_number(&at);
-	if (*at++ != ' ')
-		return false;
-	*ns = files_take_number(&at);	/* the second of three */
-	return true;
 }

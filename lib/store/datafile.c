@@ -66,6 +66,7 @@ static struct {
 static struct cpprofdata_header header WIPED_TABLE;
 static struct cpprofdata_header *_Atomic mapped_header WIPED;
 static _Atomic uint64_t next_cpu_note_ns WIPED;
+static _Atomic uint64_t last_cpu_note_cost_ns WIPED;
 static struct cpprofdata_header *_Atomic header_place WIPED;	/* set before
 								   the header is
 								   published */
@@ -509,7 +510,7 @@ datafile_note_sample(void)
 {
 	const uint64_t now = process_now();
 	uint64_t next = atomic_load_explicit(&next_cpu_note_ns,
-	    memory_order_relaxed), cost;
+	    memory_order_relaxed), cost, last;
 
 	datafile_set_number(&header.last_sample_ns, now);
 	/*
@@ -519,7 +520,11 @@ datafile_note_sample(void)
 	if (now < next && next - now < 1000000000)
 		return;
 	datafile_note_cpu_time();
+	/* Of two, the lower: the thread may have waited for a processor. */
 	cost = process_now() - now;
+	last = atomic_exchange_explicit(&last_cpu_note_cost_ns, cost,
+	    memory_order_relaxed);
+	cost = last < cost ? last : cost;
 	cost = cost < 1000000 ? cost * CPU_NOTE_PART : 500000000;
 	atomic_store_explicit(&next_cpu_note_ns, now +
 	    (cost > CPU_NOTE_NS ? cost : CPU_NOTE_NS), memory_order_relaxed);

@@ -497,6 +497,7 @@ before_exec(const char *path, bool searches, char *const variables[])
 		perf_pause(undo.thread);
 		undo.has_timer = undo.thread->meters->has_timer;
 		timer_stop(undo.thread);
+		undo.thread->run->is_in_call = true;
 	}
 	if (sampling_is_on())
 		signals_prepare_exec();
@@ -516,8 +517,10 @@ after_failed_exec(const struct undo *undo, char *const *variables)
 	start_leave(false);
 	if (sampling_is_on())
 		signals_undo_exec();
-	if (undo->thread != NULL)
+	if (undo->thread != NULL) {
+		undo->thread->run->is_in_call = false;
 		perf_go_on(undo->thread);
+	}
 	if (undo->has_timer)
 		timer_start(undo->thread);
 	if (undo->is_outside)

@@ -111,7 +111,7 @@ bytes_hits(struct thread *thread, unsigned column, uint64_t expiries)
 	 * During a call, the kernel's count and `seen` may already differ by
 	 * what the call has moved so far.
 	 */
-	if (expiries > 0 && wrapped_is_inside())
+	if (expiries > 0 && current_is_inside())
 		return 0;
 	moved[BYTES_READ].seen += thread->own_bytes_read;
 	thread->own_bytes_read = 0;

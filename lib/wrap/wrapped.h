@@ -105,16 +105,39 @@ void wrapped_count_call(const void *function);
 uint64_t wrapped_elapsed(const struct wrapped_call *call);
 
 /*
- * Whether the calling thread is in a measured call that is further out than the
- * caller.
- */
-bool wrapped_is_inside(void);
-
-/*
  * To be called when the calling thread ends.  If it was cancelled in a call,
  * the call is charged up to now.
  */
 void wrapped_end_thread(struct thread *thread);
+
+/* ---- current.c ---- */
+
+/*
+ * The measured call that the calling thread is in, seen from a function with
+ * that frame address; NULL: none, also if a handler has left it by a jump.
+ */
+struct wrapped_call *current_call(const void *frame);
+
+/* Whether it is in one that is further out than the caller. */
+bool current_is_inside(void);
+
+/* The thread is in the call from now on; it is in none. */
+void current_begin(struct wrapped_call *call);
+void current_end(struct wrapped_call *call);
+
+/* ---- wall.c ---- */
+
+/*
+ * `real` around a measured call, on its thread: a wrapper begins; the call
+ * begins, which returns what of the time before is gathered and not charged; it
+ * has ended, and its time is charged.
+ */
+void wall_enter_wrapper(void);
+uint64_t wall_begin_call(uint64_t now_ns);
+void wall_end_call(const void *function);
+
+/* All time before has been charged. */
+void wall_is_charged(uint64_t now_ns);
 
 /* For the table in lib/collector.c. */
 extern const struct resource_source source_wall, source_bytes,

@@ -4,18 +4,21 @@
  * runners HOW WHO N A B ROUNDS, where HOW is
  *	phases	part_one uses A microseconds in one runner, then part_all B in
  *		each of N, ROUNDS times, with barriers between them
- *	sleep	the same, but N further runners only sleep, a millisecond at a
+ *	uneven	the same, but each part takes from half to one and a half times
+ *		as long, at random: no samples are in step with it
+ *	sleep	as phases, but N further runners only sleep, a millisecond at a
  *		time
- *	short	the same, but the N are new ones in each round
+ *	short	as phases, but the N are new ones in each round
  *	alone	each of the N in turn, new ones, with nothing beside it
  * and WHO is threads or processes, the N runners, or each for N processes with
  * two threads each.
  *
  * A runner reads the monotonic clock all the time.  Where the clock jumps, it
- * did not run; and it knows when it waits.  At the end, the intervals of all are
- * put side by side: "part_one LATENCY CPU" and "part_all LATENCY CPU", in
- * nanoseconds, have the time in which a part ran divided by how many ran, and
- * the same undivided; "any NS" the time in which any ran.
+ * did not run for as long as its CPU clock has not advanced; and it knows when it
+ * waits.  At the end, the intervals of all are put side by side: "part_one LATENCY
+ * CPU" and "part_all LATENCY CPU", in nanoseconds, have the time in which a part ran
+ * divided by how many ran, and the same undivided; "any NS" the time in which any
+ * ran.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -50,12 +53,18 @@ static long n_runners, rounds;
 static int64_t one_ns, all_ns;
 
 static int64_t
-now(void)
+read_clock(clockid_t clock)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(clock, &time);
 	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+static int64_t
+now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 static void
@@ -67,20 +76,31 @@ note(int64_t start, int64_t end, int part)
 		shared->intervals[at] = (struct interval){ start, end, part };
 }
 
-/* Runs for ns without the jumps, and notes when. */
+/*
+ * Runs for ns of CPU time, and notes when.  What it was charged in a jump, as for
+ * the collector's work on a slow machine, is taken to be the end of that.
+ */
 static inline __attribute__((always_inline)) void
 run_part(int64_t ns, int part)
 {
-	int64_t start = now(), last = start, used = 0, time;
+	int64_t start = now(), last = start, used = 0, time, charged;
+	int64_t cpu, before = read_clock(CLOCK_THREAD_CPUTIME_ID);
 
 	while (used + last - start < ns) {
 		for (volatile int i = 0; i < 100; i++)
 			continue;
 		time = now();
 		if (time - last > JUMP_NS) {
+			cpu = read_clock(CLOCK_THREAD_CPUTIME_ID);
+			charged = cpu - before - (last - start);
+			if (charged < 0)
+				charged = 0;
+			if (charged > time - last)
+				charged = time - last;
+			before = cpu - charged;
 			note(start, last, part);
 			used += last - start;
-			start = time;
+			start = time - charged;
 		}
 		last = time;
 	}
@@ -99,6 +119,20 @@ part_all(int64_t ns)
 	run_part(ns, 1);
 }
 
+/* How long a part takes this time. */
+static int64_t
+draw(int64_t ns)
+{
+	static _Thread_local uint64_t state;
+
+	if (strcmp(how, "uneven") != 0)
+		return ns;
+	if (state == 0)
+		state = (uint64_t)gettid();
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return ns / 2 + (int64_t)((state >> 33) % (uint64_t)ns);
+}
+
 static void
 meet(void)
 {
@@ -110,7 +144,7 @@ run_rounds(void *unused)
 {
 	for (long i = 0; i < rounds; i++) {
 		meet();
-		part_all(all_ns);
+		part_all(draw(all_ns));
 		meet();
 	}
 	return unused;
@@ -195,7 +229,7 @@ run_phases(void)
 		start(&sleepers, sleep_on, n_runners);
 	start(&runners, run_rounds, n_runners);
 	for (long i = 0; i < rounds; i++) {
-		part_one(one_ns);
+		part_one(draw(one_ns));
 		meet();
 		meet();
 	}
