@@ -83,7 +83,8 @@ enum cpprof_shared_state {
 
 struct cpprof_shared {
 	uint32_t magic;
-	uint32_t reserved0;
+	uint32_t trap_delay_us;	/* usual, from the end of a period to the
+				   handler; 0: not known */
 	uint64_t n_images;	/* processes, and programs that they executed */
 	uint64_t cpu_ns;	/* CPU time of processes that sampled it */
 	uint64_t before_ns;	/* of it, before the collector was loaded */

@@ -164,8 +164,9 @@ enum cpprofdata_drop {
 					   itself was at work */
 	CPPROFDATA_NO_KERNEL_FRAMES,	/* whole, but if the thread was in the
 					   kernel, the kernel's frames are not
-					   known: it was new, switched too often
-					   or had no memory for them */
+					   known: it was new, switched too often,
+					   had no memory for them, or was there
+					   for longer than there is room for */
 	CPPROFDATA_N_DROPS
 };
 

@@ -363,7 +363,7 @@ tests_test_meter_LDADD = $(case_libs)
 
 tests_test_perf_clock_SOURCES = tests/test-perf-clock.c \
 	lib/sources/perf-clock.c \
-	lib/sources/usage.c lib/base/meter.c
+	lib/sources/usage.c lib/base/meter.c lib/base/shared.c
 tests_test_perf_clock_CFLAGS = $(unit_cflags)
 tests_test_perf_clock_LDADD = $(case_libs) -lm
 

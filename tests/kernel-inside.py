@@ -25,8 +25,8 @@ NOBODY = 65534
 PARTS_OF_KERNEL = ("read", "faults", "calls")
 KERNEL_FRAMES = 0x8000
 FOLDED = "processes whose time in the kernel is the calling function's"
-UNKNOWN = "hits whose frames of the kernel are unknown: in new threads, or " \
-    "ones that switch often"
+UNKNOWN = "hits whose frames of the kernel are unknown: in new threads, " \
+    "threads that switch often, or long stays in it"
 claims = Claims()
 
 
@@ -130,61 +130,87 @@ def check_hidden(directory):
 def check_without(directory):
     """The program's paths have the values that they have without frames of the
     kernel, which the variable's absence leaves out."""
-    with_path = os.path.join(directory, "parts")
-    path = os.path.join(directory, "without")
-    record(path, "env", "-u", "CPPROF_KERNEL", PARTS, "2500", "user",
-           *PARTS_OF_KERNEL)
-    assert FOLDED in tallies(path), tallies(path)
-    shares, numbers = [], []
-    for place in with_path, path:
-        found, _ = rows(place, "down main", "kernel hide")
+    shares, own, numbers = [], [], []
+    for name, words in ("with", ()), ("without", ("env", "-u", "CPPROF_KERNEL")):
+        path = os.path.join(directory, name)
+        used, _ = truth(record(path, *words, PARTS, "2500", "user",
+                               *PARTS_OF_KERNEL))
+        found, _ = rows(path, "down main", "kernel hide")
         total = found[("main",)]
         shares.append({names: hits / total for names, hits in found.items()})
+        own.append({part: ns / sum(used.values()) for part, ns in used.items()})
         numbers.append(total)
+    assert FOLDED in tallies(path), tallies(path)
     for names in set(shares[0]) | set(shares[1]):
         one, other = (share.get(names, 0) for share in shares)
-        mean = (one + other) / 2
         # The parts are drawn at random, and use what the processor lets them.
-        assert abs(one - other) < error(mean, *numbers) + 0.04, (
-            names, one, other, numbers)
+        part = next((name for name in names if name in own[0]), None)
+        if part is not None:
+            other *= own[0][part] / own[1][part]
+        assert abs(one - other) < 0.04 + error(
+            min((one + other) / 2, 0.9), *numbers), (names, one, other, own)
 
 
 def check_perf(directory):
-    """perf's shares of the kernel's functions, whatever they call."""
+    """perf's shares of the kernel's functions, whatever they call; each is asked
+    twice, in turn, as other load changes what a function takes."""
     perf = shutil.which("perf")
     claim = "perf's shares of the kernel's functions"
-    data = os.path.join(directory, "perf.data")
-    if perf is None or subprocess.run(
-            (perf, "record", "-q", "-e", "task-clock", "-c", "1000000", "-g",
-             "-o", data, PARTS, "2500", "read", "faults", "calls"),
-            capture_output=True, check=False).returncode != 0:
-        claims.skip(claim, "no perf that may sample the kernel here")
-        return
-    path = os.path.join(directory, "perf")
-    record(path, PARTS, "2500", *PARTS_OF_KERNEL)
-    answers = []
-    for place in path, data:
-        answers.append(named(place, "body 10000"))
-    (ours, n), (theirs, m) = answers
+    ours, theirs = [], []
+    for i in range(2):
+        data = os.path.join(directory, f"perf.data.{i}")
+        if perf is None or subprocess.run(
+                (perf, "record", "-q", "-e", "task-clock", "-c", "1000000",
+                 "-g", "-o", data, PARTS, "1500", "read", "faults", "calls"),
+                capture_output=True, check=False).returncode != 0:
+            claims.skip(claim, "no perf that may sample the kernel here")
+            return
+        path = os.path.join(directory, f"perf.{i}")
+        record(path, PARTS, "1500", *PARTS_OF_KERNEL)
+        for answers, place in (ours, path), (theirs, data):
+            answers.append(named(place, "body 10000"))
     wrong = []
-    for name in {name for found, total in answers
+    for name in {name for found, total in ours + theirs
                  for name, hits in found.items() if hits > 0.02 * total}:
-        one, other = ours.get(name, 0) / n, theirs.get(name, 0) / m
-        mean = (one + other) / 2
-        if abs(one - other) > error(min(mean, 0.9), n, m) + 0.03:
+        one, other = ([found.get(name, 0) / total for found, total in answers]
+                      for answers in (ours, theirs))
+        mean = sum(one + other) / 4
+        spread = max(abs(one[0] - one[1]), abs(other[0] - other[1]))
+        if abs(sum(one) - sum(other)) / 2 > spread + 0.03 + error(
+                min(mean, 0.9), *(sum(total for _, total in answers)
+                                  for answers in (ours, theirs))):
             wrong.append((name, one, other))
     claims.make(claim, wrong)
 
 
 def check_long(directory):
     """Of a long stay in the kernel, each interval has a stack of its own, and
-    all belong to the call."""
+    all belong to the call; but of the first, for which there is little room."""
     path = os.path.join(directory, "long")
-    record(path, "dd", "if=/dev/zero", "of=/dev/null", "bs=128M", "count=20")
+    record(path, "dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=80")
     found, total = named(path, "functions 1000")
     samples = table(path, "info")["samples"]
-    assert of_kernel(found, "read_zero") > 0.5 * total, (found, total)
-    assert samples > 0.5 * total, (samples, total)
+    known = total - tallies(path).get(UNKNOWN, 0)
+    assert found["read"] > 0.8 * total and known > 160, (found, total)
+    assert of_kernel(found, "read_zero") > 0.5 * known, (found, total, known)
+    # On a busy machine, some intervals end late, together with the next.
+    assert samples > 0.6 * known, (samples, known)
+
+
+def check_longer(directory):
+    """Of one that is too long for its stacks, those of its end are not taken
+    for all of it."""
+    path = os.path.join(directory, "longer")
+    record(path, "dd", "if=/dev/zero", "of=/dev/null", "bs=1G", "count=1",
+           options=("-r", "cpu:200"))
+    found, total = named(path, "functions 1000")
+    samples = table(path, "info")["samples"]
+    unknown = tallies(path).get(UNKNOWN, 0)
+    known = of_kernel(found, "read_zero")
+    assert 0 < unknown < total and found["read"] > 0.9 * total, (found, total)
+    assert abs(known + unknown - found["read"]) < 0.05 * total, (
+        known, unknown, found, total)
+    assert known < 2 * samples + 0.05 * total, (known, samples, total)
 
 
 def check_processes(directory):
@@ -194,7 +220,8 @@ def check_processes(directory):
     found = tallies(path)
     assert found.get("processes with frames of the kernel", 0) >= 3, found
     found, total = named(path, "functions 1000")
-    assert of_kernel(found, "read_zero") > 0.1 * total, found
+    # Where a system call is slow, most of a read is not in that function.
+    assert of_kernel(found, "read_zero") > 0.05 * found["part_read"] > 0, found
 
 
 def check_events(directory):
@@ -208,7 +235,8 @@ def check_events(directory):
         record(path, PARTS, "300", part[5:], options=("-r", options))
         found, total = named(path, "functions 1000")
         hidden, _ = named(path, "functions 1000", "kernel hide")
-        assert found[part] == hidden[part] and found[part] > 0.8 * total, (
+        # Reading the CPU clock is a call of the program, too.
+        assert found[part] == hidden[part] and found[part] > 0.6 * total, (
             name, found, hidden)
         assert function is None or \
             of_kernel(found, function) > 0.5 * total, (name, found)
@@ -220,7 +248,8 @@ def limit_memory():
 
 
 def check_no_memory(directory):
-    """Threads for whose stacks there is no memory are sampled without."""
+    """Threads for whose stacks there is no memory are sampled without.  They
+    wait now and then, so that all live at the same time."""
     claim = "without memory for all threads, the others are counted"
     with open("/proc/sys/kernel/perf_event_mlock_kb",
               encoding="ascii") as file:
@@ -238,8 +267,8 @@ def check_no_memory(directory):
     path = os.path.join(directory, "crowd")
     done = subprocess.run(
         (*words, os.environ.get("CPPROF", "./cpprof"), "record", "--no-prompt",
-         "-r", "cpu:500", "-o", path, "--", CROWD, "pool", str(n_threads),
-         str(n_hits // 2), "1000", "0"),
+         "-r", "cpu:500", "-o", path, "--", CROWD, "polls", str(n_threads),
+         str(n_hits // 2), "1000", "200"),
         capture_output=True, text=True, preexec_fn=limit_memory, check=False)
     found = tallies(path)
     claims.check(claim, done.returncode == 0 and found.get(UNKNOWN, 0) >
@@ -334,6 +363,8 @@ with tempfile.TemporaryDirectory() as place:
         check_perf(place)
         claims.attempt("a long stay in the kernel has a stack for each "
                        "interval", check_long, place)
+        claims.attempt("of one that is too long, the rest is told",
+                       check_longer, place)
         claims.attempt("processes that the program starts have frames of the "
                        "kernel", check_processes, place)
         claims.attempt("so have other events than CPU time", check_events,

@@ -49,12 +49,37 @@ process_thread_usage(struct rusage *usage)
 	return getrusage(RUSAGE_THREAD, usage) == 0;
 }
 
-static uint64_t paced_us;
+struct process_facts process;
+struct process_own process_own;
 
 uint64_t
-shared_pace(uint64_t us)
+process_ask_clock(clockid_t clock)
 {
-	return paced_us += us;
+	return process_clock(clock);
+}
+
+uint64_t
+process_cpu_time_of(uint32_t pid)
+{
+	(void)pid;
+	return 0;
+}
+
+uint32_t
+process_pid_namespace(void)
+{
+	return 0;
+}
+
+uint32_t
+process_id(void)
+{
+	return 1;
+}
+
+void
+process_pause(void)
+{
 }
 
 int
@@ -277,6 +302,25 @@ each_millisecond_of_short_threads_has_its_share(void **state)
 	}
 }
 
+/* Of all recordings: a delay of 0 is one that the clocks do not show. */
+static void
+the_usual_delay_of_traps_is_not_the_least(void **state)
+{
+	uint32_t usual = shared_trap_delay(TRAP_DELAY_UNKNOWN);
+
+	(void)state;
+	assert_in_range(usual, 1, TRAP_DELAY_MAX_US);
+	for (int i = 0; i < 1000; i++)
+		usual = shared_trap_delay(i % 30 == 0 ? 0 : 50 + i % 10);
+	assert_in_range(usual, 40, 59);
+	usual = shared_trap_delay(0);
+	assert_in_range(usual, 30, 59);
+	for (int i = 0; i < 100; i++)
+		usual = shared_trap_delay(i % 10 == 0 ? 60 : 3 + i % 3);
+	assert_in_range(usual, 3, 6);
+	assert_int_equal(shared_trap_delay(TRAP_DELAY_UNKNOWN), usual);
+}
+
 int
 main(void)
 {
@@ -284,6 +328,7 @@ main(void)
 		cmocka_unit_test(both_modes_are_charged_what_they_use),
 		cmocka_unit_test(
 		    each_millisecond_of_short_threads_has_its_share),
+		cmocka_unit_test(the_usual_delay_of_traps_is_not_the_least),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <linux/perf_event.h>
@@ -94,12 +95,12 @@ datafile_flag(uint32_t flag)
 /* ---- the kernel's side ---- */
 
 static struct perf_event_mmap_page *page;
-static uint64_t head;
+static uint64_t head, ring;	/* bytes for records */
 
 static void
 put_word(uint64_t at, uint64_t word)
 {
-	memcpy((char *)page + PAGE + at % PAGE, &word, sizeof word);
+	memcpy((char *)page + PAGE + at % ring, &word, sizeof word);
 }
 
 static void
@@ -147,13 +148,15 @@ begin(void **state)
 	memset(page, 0, 2 * PAGE);
 	memset(paths, 0, sizeof paths);
 	head = n_unknown = 0;
+	ring = PAGE;
 	n_paths = 1;
 	flags = 0;
 	is_hidden = false;
 	thread.meters = &meters;
 	thread.file = &file;
 	meters.accounts[0] = (struct account){ .page = page,
-		.has_stacks = true, .view = PERF_SEES_STACKS };
+		.stacks_size = PAGE, .stacks_most = PAGE,
+		.view = PERF_SEES_STACKS };
 	context.uc_mcontext.gregs[REG_RIP] = PC;
 	context.uc_mcontext.gregs[REG_RSP] = SP;
 	return 0;
@@ -336,10 +339,50 @@ old_records_that_were_overwritten_are_not_used(void **state)
 	for (int i = 0; i < 10; i++)
 		write_record(PC, SP, reading, 3);
 	count(1000);
+	/* A 16th of the bytes is still there. */
 	assert_int_equal(all_hits(), 1000);
-	assert_int_equal(paths[0].hits, 0);
-	assert_int_equal(n_unknown, 0);
-	assert_in_range(find(3, 0x100, 0x200, 0x300)->hits, 100, 250);
+	assert_in_range(paths[0].hits, 930, 945);
+	assert_int_equal(n_unknown, paths[0].hits);
+	assert_in_range(find(3, 0x100, 0x200, 0x300)->hits, 9, 20);
+}
+
+/* A file has what an event has: pages that can be mapped. */
+static void
+what_did_not_fit_gets_twice_the_room_until_there_is_no_more(void **state)
+{
+	struct account *account = &meters.accounts[0];
+	const int fd = memfd_create("event", 0);
+
+	(void)state;
+	assert_return_code(fd, 0);
+	assert_return_code(ftruncate(fd, 5 * PAGE), 0);
+	account->fd = fd;
+	perf_stack_map(account);
+	assert_int_equal(account->stacks_size, PAGE);
+	free(page);
+	page = mmap(NULL, 5 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	for (size_t size = PAGE; size <= 4 * PAGE; size *= 2) {
+		assert_int_equal(account->stacks_size, size);
+		ring = size;
+		write_record(PC, SP, faulting, 2);
+		count(1);
+		assert_int_equal(account->stacks_size, size);
+		/* The kernel begins again in the new pages. */
+		page->data_head = head = 0;
+		account->stacks_seen = 4 * size;
+		count(1);
+	}
+	/* In a larger mapping, there is nothing. */
+	assert_int_equal(account->stacks_size, 8 * PAGE);
+	account->fd = -1;
+	account->stacks_seen = 64 * PAGE;
+	count(1);
+	assert_null(account->page);
+	assert_int_equal(account->stacks_size, 0);
+	munmap(page, 5 * PAGE);
+	page = NULL;
+	close(fd);
 }
 
 static void
@@ -387,7 +430,7 @@ static void
 without_pages_hits_are_counted_as_unknown(void **state)
 {
 	(void)state;
-	meters.accounts[0].has_stacks = false;
+	meters.accounts[0].stacks_size = 0;
 	count(2);
 	assert_int_equal(n_unknown, 2);
 	meters.accounts[0].view = PERF_SEES_ALL;
@@ -414,6 +457,7 @@ main(void)
 		CASE(other_records_are_passed_over),
 		CASE(records_continue_at_the_start_of_the_page),
 		CASE(old_records_that_were_overwritten_are_not_used),
+		CASE(what_did_not_fit_gets_twice_the_room_until_there_is_no_more),
 		CASE(a_record_that_is_overwritten_while_it_is_read_is_not_used),
 		CASE(a_hidden_kernel_is_one_frame),
 		CASE(sizes_that_cannot_be_are_not_followed),

@@ -368,6 +368,31 @@ shared_pace(uint64_t us)
 	    __atomic_add_fetch(sum, us, __ATOMIC_RELAXED);
 }
 
+/*
+ * The usual delay begins at the longest.  It falls by a quarter of the distance to
+ * a shorter one, and rises by 1 at a longer one, so that at most some quarter of
+ * the delays are shorter.  What threads note at the same time may be lost.
+ */
+uint32_t
+shared_trap_delay(uint32_t us)
+{
+	static uint32_t own_us;
+	uint32_t *const usual = page != NULL ? &page->trap_delay_us : &own_us;
+	uint32_t there = __atomic_load_n(usual, __ATOMIC_RELAXED);
+
+	if (us == TRAP_DELAY_UNKNOWN)
+		return there != 0 ? there : us;
+	if (there == 0)
+		there = TRAP_DELAY_MAX_US;
+	if (us < there)
+		there -= (there - us + 3) / 4;
+	else if (us > there)
+		there++;
+	there += there == 0;		/* which would be not known */
+	__atomic_store_n(usual, there, __ATOMIC_RELAXED);
+	return there;
+}
+
 /* Not private: other processes wait for the same word. */
 static void
 shared_futex(uint32_t *word, int operation, uint32_t value,

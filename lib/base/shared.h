@@ -96,6 +96,16 @@ int64_t shared_take_time(enum cpprof_shared_time which);
 uint64_t shared_pace(uint64_t us);
 
 /*
+ * Notes that a trap came to its handler so many microseconds after its period had
+ * ended, at most TRAP_DELAY_MAX_US.  Returns the usual delay in the recording's
+ * processes; a single trap that by the clocks had none hardly changes it.
+ * TRAP_DELAY_UNKNOWN notes nothing, and is returned if nobody has.
+ */
+#define TRAP_DELAY_UNKNOWN UINT32_MAX
+#define TRAP_DELAY_MAX_US 60	/* on a slow virtual machine */
+uint32_t shared_trap_delay(uint32_t us);
+
+/*
  * Whether `record` samples programs from outside that the collector cannot
  * enter.  If so, shared_ask asks that for a process, and returns
  * whether `record` does it; waits as long as `record` answers at all.

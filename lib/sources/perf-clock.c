@@ -4,7 +4,6 @@
 #include "lib/sources/sources.h"
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -31,12 +30,6 @@ static const struct {
 	uint64_t below_us;
 	unsigned stride;
 } paces[] = { { 1250000, 1 }, { 10000000, 4 }, { UINT64_MAX, 8 } };
-
-/*
- * The least that a trap has taken so far to get to its handler; at first as on
- * a slow virtual machine.
- */
-static _Atomic uint64_t least_way_us = 60;
 
 static unsigned
 stride_at(uint64_t us)
@@ -180,9 +173,7 @@ time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
 {
 	const uint64_t before = clock->counted_us;
 	const uint64_t passed = now - clock->armed_us;
-	uint64_t way = atomic_load_explicit(&least_way_us,
-	    memory_order_relaxed);
-	uint64_t n = 1, due;
+	uint64_t delay, usual, n = 1, due;
 
 	/*
 	 * How many times the period has ended: more than once if it has ended
@@ -190,12 +181,12 @@ time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
 	 * ahead.
 	 */
 	if (clock->alarm_us != 0 && passed >= clock->alarm_us) {
-		if (passed - clock->alarm_us < way) {
-			way = passed - clock->alarm_us;
-			atomic_store_explicit(&least_way_us, way,
-			    memory_order_relaxed);
-		}
-		n = (passed - way) / clock->alarm_us;
+		delay = passed - clock->alarm_us;
+		if (delay > TRAP_DELAY_MAX_US)
+			delay = TRAP_DELAY_MAX_US;
+		usual = shared_trap_delay((uint32_t)delay);
+		n = (passed - (usual < delay ? usual : delay)) /
+		    clock->alarm_us;
 	}
 	due = clock->armed_us + n * clock->alarm_us;
 	clock->counted_us = due < now ? due : now;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* perf-stack.c -- the kernel's part of a stack, from a perf event's records.
  *
- * Two pages are mapped: the event's own, with the position of the newest
- * record, and one for records.  Since they are mapped read-only, the kernel
- * overwrites old records and never waits for us.  It writes backwards: the
- * newest record begins at `head`, and the next older one right behind it.
+ * The event's own page is mapped, with the position of the newest record, and
+ * pages for records.  These are locked memory, which is scarce, so there is one
+ * at first, and twice as many after a stay in the kernel whose records did not
+ * fit.  Since they are mapped read-only, the kernel overwrites old records and
+ * never waits for us.  It writes backwards: the newest record begins at `head`,
+ * and the next older one right behind it.
  *
  *	   head      head + size
  *	    |newest  |older |...   |seen at the last sample
@@ -12,8 +14,8 @@
  * A record consists of a header, the number of addresses, these from the
  * innermost one outwards, the kind of registers (0: none), and the registers.
  * Among the addresses are marks that say that the following ones are the
- * kernel's.  All are words of 8 bytes.  A record may continue at the page's
- * start.
+ * kernel's.  All are words of 8 bytes.  A record may continue at the start of the
+ * pages.
  *
  * The event counts while we read, and new records may overwrite old ones.  So
  * a record is used only if its place is still its own when it has been read.
@@ -32,46 +34,65 @@
 #include "lib/store/thread-file.h"
 
 #define WORD 8
-#define RING_SIZE CPPROFDATA_PAGE
-#define RECORDS_MAX 64		/* as many of a few frames as there is room for */
+#define RING_MOST (64 * CPPROFDATA_PAGE)
 #define N_REGISTERS 2		/* stack pointer and pc */
 #define RECORD_LEAST (WORD * (3 + N_REGISTERS))
 
 /* The records that belong to a stack, newest first. */
 struct perf_records {
 	uint64_t head;
-	unsigned n;
-	uint16_t behind[RECORDS_MAX];	/* where each begins, from head */
+	uint64_t size, left;	/* bytes of all since the last sample, and of
+				   those that are still there */
+	uint64_t n;
 };
+
+static bool
+perf_stack_map_sized(struct account *account, uint32_t ring_size)
+{
+	account->page = files_map_part(NULL, CPPROFDATA_PAGE + ring_size,
+	    PROT_READ, MAP_SHARED, account->fd, 0);
+	account->stacks_size = 0;
+	account->stacks_seen = 0;
+	if (account->page == MAP_FAILED) {
+		account->page = NULL;
+		return false;
+	}
+	account->stacks_size = ring_size;
+	return true;
+}
 
 void
 perf_stack_map(struct account *account)
 {
-	size_t size = CPPROFDATA_PAGE;
-
-	if (account->view == PERF_SEES_STACKS)
-		size += RING_SIZE;
-	account->page = files_map_part(NULL, size, PROT_READ, MAP_SHARED,
-	    account->fd, 0);
-	if (account->page == MAP_FAILED && size > CPPROFDATA_PAGE) {
-		size = CPPROFDATA_PAGE;
-		account->page = files_map_part(NULL, size, PROT_READ,
-		    MAP_SHARED, account->fd, 0);
-	}
-	if (account->page == MAP_FAILED)
-		account->page = NULL;
-	account->has_stacks = account->page != NULL && size > CPPROFDATA_PAGE;
-	account->stacks_seen = 0;
+	if (account->view != PERF_SEES_STACKS ||
+	    !perf_stack_map_sized(account, CPPROFDATA_PAGE))
+		perf_stack_map_sized(account, 0);
+	account->stacks_most = RING_MOST;
 }
 
 void
 perf_stack_unmap(struct account *account)
 {
 	if (account->page != NULL)
-		files_unmap(account->page, account->has_stacks ?
-		    CPPROFDATA_PAGE + RING_SIZE : CPPROFDATA_PAGE);
+		files_unmap(account->page, CPPROFDATA_PAGE +
+		    account->stacks_size);
 	account->page = NULL;
-	account->has_stacks = false;
+	account->stacks_size = 0;
+}
+
+/* Twice as many pages for records; where there are none, never more than now. */
+static void
+perf_stack_grow(struct account *account)
+{
+	const uint32_t size = account->stacks_size;
+
+	if (size >= account->stacks_most)
+		return;
+	perf_stack_unmap(account);
+	if (perf_stack_map_sized(account, 2 * size))
+		return;
+	perf_stack_map(account);
+	account->stacks_most = size;
 }
 
 /* Where the newest record begins; places are modulo 2^64. */
@@ -89,7 +110,7 @@ perf_stack_word(const struct account *account, uint64_t at)
 	const char *records = (const char *)account->page + CPPROFDATA_PAGE;
 
 	return __atomic_load_n((const uint64_t *)(const void *)(records +
-	    at % RING_SIZE), __ATOMIC_RELAXED);
+	    at % account->stacks_size), __ATOMIC_RELAXED);
 }
 
 /* The size of a record; 0: it is not whole any more. */
@@ -99,7 +120,8 @@ perf_stack_size(const struct account *account, uint64_t at)
 	const uint64_t header = perf_stack_word(account, at), size = header >> 48;
 
 	return size >= WORD && size % WORD == 0 &&
-	    at + size - perf_stack_head(account) <= RING_SIZE ? size : 0;
+	    at + size - perf_stack_head(account) <= account->stacks_size ?
+	    size : 0;
 }
 
 /*
@@ -123,25 +145,26 @@ is_of_context(const struct account *account, uint64_t at, uint64_t size,
 	    perf_stack_word(account, registers) == arch_stack(context);
 }
 
-/* Finds the records since the last sample that belong to the context. */
+/* Counts the records since the last sample that belong to the context. */
 static void
 perf_stack_find(struct account *account, const ucontext_t *context,
     struct perf_records *records)
 {
+	const uint64_t seen = account->stacks_seen;
 	uint64_t at = perf_stack_head(account), size;
 
 	records->head = at;
 	records->n = 0;
-	while (at != account->stacks_seen && records->n < RECORDS_MAX) {
+	records->size = seen - at;
+	account->stacks_seen = at;
+	while (at != seen) {
 		size = perf_stack_size(account, at);
 		if (size == 0)
 			break;
-		if (is_of_context(account, at, size, context))
-			records->behind[records->n++] =
-			    (uint16_t)(at - records->head);
+		records->n += is_of_context(account, at, size, context);
 		at += size;
 	}
-	account->stacks_seen = records->head;
+	records->left = at - records->head;
 }
 
 /*
@@ -186,7 +209,10 @@ perf_stack_insert(struct thread *thread, const struct account *account,
 	return true;
 }
 
-/* Periods that have ended at once have equal parts of the hits. */
+/*
+ * Periods that have ended at once have equal parts of the hits.  Those whose
+ * records are overwritten ended before the others, perhaps in other functions.
+ */
 void
 perf_stack_count(struct thread *thread, unsigned column,
     const struct node *leaf, uint64_t hits, uint64_t now_ns,
@@ -194,30 +220,37 @@ perf_stack_count(struct thread *thread, unsigned column,
 {
 	struct account *account = &thread->meters->accounts[column];
 	struct perf_records records = { .n = 0 };
-	unsigned i;
+	uint64_t known = hits, unknown = hits, at, size, i = 0;
 
-	if (account->view == PERF_SEES_STACKS)
-		datafile_flag(CPPROFDATA_KERNEL_FRAMES);
-	if (account->has_stacks)
-		perf_stack_find(account, context, &records);
-	if (records.n == 0) {
-		if (account->view == PERF_SEES_STACKS)
-			datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1,
-			    hits);
+	if (account->view != PERF_SEES_STACKS) {
 		count(thread, column, leaf, hits, now_ns);
 		return;
 	}
-	for (i = 0; i < records.n; i++) {
-		const uint64_t part = hits / records.n +
-		    (i < hits % records.n);
+	datafile_flag(CPPROFDATA_KERNEL_FRAMES);
+	if (account->stacks_size > 0)
+		perf_stack_find(account, context, &records);
+	if (records.left < records.size)
+		known = hits * records.left / records.size;
+	for (at = records.head; i < records.n; at += size) {
+		const uint64_t part = known / records.n +
+		    (i < known % records.n);
 		struct node node = *leaf;
 
-		if (part == 0)
+		size = perf_stack_size(account, at);
+		if (size == 0 || part == 0)
 			break;
-		if (!perf_stack_insert(thread, account, records.head +
-		    records.behind[i], &node))
-			datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1,
-			    part);
+		if (!is_of_context(account, at, size, context))
+			continue;
+		i++;
+		if (!perf_stack_insert(thread, account, at, &node))
+			continue;
 		count(thread, column, &node, part, now_ns);
+		unknown -= part;
 	}
+	if (unknown > 0) {
+		datafile_count_drop(CPPROFDATA_NO_KERNEL_FRAMES, 1, unknown);
+		count(thread, column, leaf, unknown, now_ns);
+	}
+	if (records.left < records.size)
+		perf_stack_grow(account);
 }

@@ -9,6 +9,7 @@
 
 #include "lib/base/files.h"
 #include "lib/base/process.h"
+#include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/datafile.h"
 
@@ -163,7 +164,7 @@ arm(struct thread *thread, unsigned column)
 	had_to = view == PERF_SEES_USER;
 	account->fd = -1;
 	account->page = NULL;
-	account->has_stacks = false;
+	account->stacks_size = 0;
 	account->view = fd < 0 ? PERF_SEES_USER : view;
 	if (is_clock(column)) {
 		thread->meters->clock.is_of_user_mode = had_to;
@@ -615,6 +616,34 @@ release_clock(struct thread *thread)
 		timer_change(thread, EACH_TICK_NS);
 }
 
+/*
+ * A thread's first period begins now: one that ended during the start would be
+ * counted where the program goes on.  As its length has no memory, it may as
+ * well begin here.  For the same reason a close boundary is not put off as others
+ * are, if traps are known to be fast: the kernel repeats such a period only until
+ * the thread is back in the program.
+ */
+static void
+release_user_clock(struct thread *thread)
+{
+	const int column = clock_column(thread);
+	uint64_t soonest = shared_trap_delay(TRAP_DELAY_UNKNOWN), number;
+	struct account *account;
+
+	if (column < 0 || thread->meters->clock.is_given_up)
+		return;
+	account = &thread->meters->accounts[column];
+	if (soonest < account->meter.left)
+		soonest = account->meter.left;
+	account->period = period_to_boundary(account, (unsigned)column);
+	if (soonest < account->period)
+		account->period = soonest;
+	thread->meters->clock.counted_us = 0;
+	number = 1000 * perf_clock_set(thread, account->period,
+	    account->period);
+	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
+}
+
 bool
 perf_is_used(void)
 {
@@ -640,7 +669,7 @@ perf_forked(struct thread *thread)
 			continue;
 		perf_close_descriptor(account);
 		account->page = NULL;
-		account->has_stacks = false;
+		account->stacks_size = 0;
 		account->is_armed = false;
 	}
 }
@@ -664,8 +693,9 @@ const struct resource_source source_perf_clock = {
 };
 const struct resource_source source_perf_user_clock = {
 	PERF_EVENT("perf event for user mode, ticks for the kernel",
-	    probe_user_clock), SOFTWARE(TASK_CLOCK), .usage = USAGE_CPU,
-	.is_clock = true, .needs_mode = true
+	    probe_user_clock), SOFTWARE(TASK_CLOCK),
+	.release = release_user_clock, .usage = USAGE_CPU, .is_clock = true,
+	.needs_mode = true
 };
 #define PERF_COUNT(name, which, usage_)					\
 const struct resource_source name = {					\

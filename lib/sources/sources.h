@@ -589,8 +589,9 @@ struct account {
 	unsigned n_traps;	/* since it was opened */
 	void *page;		/* NULL: none */
 	enum perf_view view;	/* when it was opened last */
-	bool has_stacks;	/* pages for stacks follow the page */
-	uint64_t stacks_seen;	/* the head of these when they were used */
+	uint32_t stacks_size;	/* bytes for stacks that follow the page */
+	uint32_t stacks_most;	/* no more of them are asked for */
+	uint64_t stacks_seen;	/* their head when they were used */
 };
 
 /* Of perf-clock.c. */

@@ -351,7 +351,8 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		      "busy", false },
 		[CPPROFDATA_NO_KERNEL_FRAMES] =
 		    { "hits whose frames of the kernel are unknown: in new "
-		      "threads, or ones that switch often", true },
+		      "threads, threads that switch often, or long "
+		      "stays in it", true },
 		[CPPROFDATA_PARTIAL_UNSEEN] =
 		    { "hits without a stack: in the kernel, unseen, or in "
 		      "short threads", true },
