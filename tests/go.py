@@ -195,13 +195,13 @@ def can_sample_outside():
                for row in rows)
 
 
-def check_run(program, folder, words, functions):
+def check_run(program, folder, words, functions, *options):
     """It does what it does by itself, and is sampled where that can be."""
     alone = subprocess.run(words, capture_output=True, timeout=120,
                            check=False)
     path = os.path.join(folder, "recording")
     shutil.rmtree(path, ignore_errors=True)
-    done = cpprof.run("record", "-o", path, "--", *words,
+    done = cpprof.run("record", *options, "-o", path, "--", *words,
                       status=None, text=False)
     assert (done.returncode, done.stdout) == (
         alone.returncode, alone.stdout), (alone, done)
@@ -210,6 +210,133 @@ def check_run(program, folder, words, functions):
     rows = cpprof.table(path, "threshold 0", "functions all")["rows"]
     got = {row["path"][0] for row in rows}
     assert functions <= got, (program, got)
+
+
+# Its goroutines get stacks that others have left, with what these had there.
+GOROUTINES = """
+package main
+
+import (
+	"fmt"
+	"sort"
+	"time"
+)
+
+func work(n int) int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i * 7919 % 10007
+	}
+	sort.Ints(all)
+	return all[n/2]
+}
+
+func main() {
+	sum, results := 0, make(chan int)
+	for start := time.Now(); time.Since(start) < time.Second; {
+		for i := 0; i < 3; i++ {
+			go func() { results <- work(30000) }()
+		}
+		for i := 0; i < 3; i++ {
+			sum += <-results
+		}
+	}
+	fmt.Println(sum > 0)
+}
+"""
+
+
+def check_ends_of_stacks(folder):
+    claim = "stacks of Go's runtime end where they begin"
+    built = build(folder, "goroutines", GOROUTINES, [])
+    if built is None or not can_sample_outside():
+        claims.skip(claim, "no go, or nothing is sampled from outside")
+        return
+    path = os.path.join(folder, "goroutines.data")
+    for program in built:
+        cpprof.run("record", "--force", "-o", path, "--", program)
+        got = {row["path"][0] for row in cpprof.table(
+            path, "threshold 0", "functions all")["rows"]}
+        claims.check(f"{claim}, {os.path.basename(program)}",
+                     "main.work" in got and "[jit]" not in got, got)
+
+
+CLOCKS = """
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+func clock(n int) (sum int64) {
+	for i := 0; i < n; i++ {
+		sum += time.Now().UnixNano()
+	}
+	return sum
+}
+
+func main() {
+	result := make(chan int64)
+	go func() { result <- clock(10000000) }()
+	fmt.Println(<-result != 0)
+}
+"""
+
+
+def check_clocks(folder):
+    """The vdso is called on the thread's stack.  The goroutine's is not in the
+    copy, and has often changed when it is read; then it is [partial]."""
+    claim = "who asks for the time, in Go"
+    built = build(folder, "clocks", CLOCKS, [])
+    if built is None or not can_sample_outside():
+        claims.skip(claim, "no go, or nothing is sampled from outside")
+        return
+    path = os.path.join(folder, "clocks.data")
+    for program in built:
+        cpprof.run("record", "--force", "-o", path, "--", program)
+        document = cpprof.table(path, "threshold 0", "functions all")
+        hits = {row["path"][0]: row["hits"] for row in document["rows"]}
+        claims.check(f"{claim}, {os.path.basename(program)}",
+                     "[jit]" not in hits and
+                     hits.get("main.main.func1", 0) > .1 * document["total"],
+                     (document["total"], hits))
+
+
+EXECUTES = """
+package main
+
+import "C"
+
+import (
+	"os"
+	"syscall"
+)
+
+func main() {
+	sum := 0
+	for i := 0; i < 20000000; i++ {
+		sum += i * i
+	}
+	if sum != 1 {
+		syscall.Exec("/bin/true", []string{"true"}, os.Environ())
+	}
+}
+"""
+
+
+def check_executing(folder):
+    """A trap that is due when Go executes a program would kill that."""
+    claim = "a program of Go with C can execute another one"
+    built = build(folder, "executes", EXECUTES, [])
+    if built is None:
+        claims.skip(claim, "go does not build such here")
+        return
+    ends = collections.Counter(
+        cpprof.run("record", "--force", "-o", os.path.join(folder, "executed"),
+                   "--", built[0], status=None).returncode
+        for _ in range(30))
+    claims.check(claim, set(ends) == {0}, ends)
 
 
 def check_started(folder, program):
@@ -222,11 +349,15 @@ def check_started(folder, program):
     if done.returncode != 0:
         claims.skip(claim, done.stderr)
         return
+    # A trap of perf events would reach the other program.
     claims.attempt(claim, check_run, program, folder, [starter, program],
-                   set())
+                   set(), "-r", "real")
 
 
 def check_go(folder):
+    check_executing(folder)
+    check_ends_of_stacks(folder)
+    check_clocks(folder)
     for name, (source, words) in KINDS.items():
         of = f"of Go, {name}"
         built = build(folder, name.replace(" ", "-").replace(",", ""), source,

@@ -16,6 +16,7 @@
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
+#include "lib/unwind/traits.h"
 
 enum { OF_TICKS, OF_CALLS, N_COLUMNS };
 
@@ -78,6 +79,12 @@ tick_mode_read(struct tick_clocks *clocks)
 {
 	(void)clocks;
 	return TICK_NO_MODE;
+}
+
+bool
+traits_program_is_go(void)
+{
+	return false;
 }
 
 static uint64_t

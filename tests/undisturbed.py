@@ -67,7 +67,7 @@ def mode_is_undisturbed(mode):
 
 
 def confined_programs_end_their_recording():
-    for mode in ('filter', 'trapping-filter', 'strict'):
+    for mode in ('filter', 'filter-by-number', 'trapping-filter', 'strict'):
         _, found = sampled([HOSTILE, mode])
         assert found[0].flags & CONFINED and found[0].end > 0, mode
         assert found[0].hits_with('spin_free') == 0

@@ -10,6 +10,7 @@
 
 #include "lib/base/process.h"
 #include "lib/store/datafile.h"
+#include "lib/unwind/traits.h"
 
 #define TICK_NS 4000000		/* for sources that only need ticks */
 #define WATCH_NS 50000000	/* for a clock that needs none, but may stop */
@@ -55,6 +56,16 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 		if (process.is_inside && (*sources)->traps) {
 			*why = "the kernel's events cannot be taken out of a "
 			    "process that goes on";
+			continue;
+		}
+		/*
+		 * It executes programs by an instruction of its own.  A trap that
+		 * is due by then reaches the new program, and kills it.  The
+		 * kernel takes back signals of timers.
+		 */
+		if ((*sources)->traps && traits_program_is_go()) {
+			*why = "Go executes programs by itself, and an event's "
+			    "trap could reach them";
 			continue;
 		}
 		if ((*sources)->probe == NULL ||

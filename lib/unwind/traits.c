@@ -74,6 +74,13 @@ traits_symbol(const struct link_map *map, const char *name)
 }
 
 bool
+traits_program_is_go(void)
+{
+	return _r_debug.r_map != NULL &&
+	    traits_symbol(_r_debug.r_map, go_runtime) != NULL;
+}
+
+bool
 traits_have_go(void)
 {
 	const struct link_map *map;

@@ -67,6 +67,9 @@ void traits_begin(void);
  */
 bool traits_have_go(void);
 
+/* Whether the program itself is of Go, with C.  From the constructor. */
+bool traits_program_is_go(void);
+
 /* Whether the module at an address, which has called this library, runs Go. */
 bool traits_is_go(const void *address);
 

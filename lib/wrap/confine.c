@@ -213,6 +213,14 @@ confine_expect(unsigned long operation, unsigned long flags,
 	}
 }
 
+void
+confine_expect_prctl(unsigned long mode, const void *filter)
+{
+	confine_expect(mode == SECCOMP_MODE_STRICT ? SECCOMP_SET_MODE_STRICT :
+	    mode == SECCOMP_MODE_FILTER ? SECCOMP_SET_MODE_FILTER : ~0ul, 0,
+	    filter);
+}
+
 /* <sys/prctl.h> declares it with an ellipsis. */
 EXPORTED int confine_prctl(int, unsigned long, unsigned long, unsigned long,
     unsigned long) __asm__("prctl");
@@ -222,8 +230,6 @@ confine_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
     unsigned long d)
 {
 	if (option == PR_SET_SECCOMP)
-		confine_expect(a == SECCOMP_MODE_STRICT ?
-		    SECCOMP_SET_MODE_STRICT : a == SECCOMP_MODE_FILTER ?
-		    SECCOMP_SET_MODE_FILTER : ~0ul, 0, (const void *)b);
+		confine_expect_prctl(a, (const void *)b);
 	return real()->prctl(option, a, b, c, d);
 }

@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdarg.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <time.h>
@@ -532,9 +533,17 @@ locks_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	const struct system_call call = { number, a, b, c, d, e, f };
 
+	if (number == SYS_execve)
+		return execve((const char *)a, (char *const *)b,
+		    (char *const *)c);
+	if (number == SYS_execveat)
+		return execveat((int)a, (const char *)b, (char *const *)c,
+		    (char *const *)d, (int)e);
 	if (number == SYS_seccomp)
 		confine_expect((unsigned long)a, (unsigned long)b,
 		    (const void *)c);
+	if (number == SYS_prctl && a == PR_SET_SECCOMP)
+		confine_expect_prctl((unsigned long)b, (const void *)c);
 	if (number == SYS_io_uring_setup)
 		io_note_ring();
 	if (!GATE_LETS_PASS(gate))

@@ -225,6 +225,9 @@ void io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
 void confine_expect(unsigned long operation, unsigned long flags,
     const void *filter);
 
+/* The same for prctl(PR_SET_SECCOMP, mode, filter). */
+void confine_expect_prctl(unsigned long mode, const void *filter);
+
 /* ---- imports.c ---- */
 
 /*
