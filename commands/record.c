@@ -267,8 +267,16 @@ launch_outside(struct record_state *run, struct error *error)
 		message_note("%s: it is sampled from outside", inside.text);
 		return 0;
 	}
+	if (preload_unseen_resource(options) != NULL)
+		return error_set(error, "%s, and from outside it is "
+		                 "impossible: %s; what -r %s counts needs calls "
+		                 "of the C library, which are seen only in a "
+		                 "program that is linked dynamically, with "
+		                 "glibc", inside.text, outside.text,
+		                 preload_unseen_resource(options));
 	return error_set(error, "%s, and from outside it is impossible: %s; "
-	                 "or record it with perf record or, if it is a Go "
+	                 "or link it with libcpprof.a (see man libcpprof), or "
+	                 "record it with perf record or, if it is a Go "
 	                 "program, with its pprof, and open that file",
 	                 inside.text, outside.text);
 }
@@ -284,7 +292,7 @@ record_run_program(struct record_state *run, struct error *error)
 	if (child_find_program(*run->options->program, run->program,
 	                       sizeof run->program, error) != 0) {
 		result = -1;
-	} else if (preload_check(run->program, error) != 0) {
+	} else if (preload_check(run->program, run->options, error) != 0) {
 		if (access(run->program, X_OK) == 0)
 			result = launch_outside(run, error);
 	} else if (preload_find_library(run->library, sizeof run->library,

@@ -98,4 +98,11 @@
  */
 #define CPPROF_JAVA_AGENT "libcpprof-java.so"
 
+/*
+ * The note, an ELF note without contents, of static programs that are linked
+ * with the collector (lib/make-static).
+ */
+#define CPPROF_STATIC_NOTE "\7\0\0\0\0\0\0\0\1\0\0\0cpprof\0"
+#define CPPROF_STATIC_NOTE_SIZE 20
+
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cpprof.h -- lets a program start sampling itself: link with -lcpprof.
+/* cpprof.h -- lets a program start sampling itself: link with -lcpprof, or a
+ * static program as pkg-config --static --libs libcpprof says (without these
+ * words, a static program that calls nothing of this has no collector in it).
  *
  * A program that `cpprof record` runs needs none of this.  A program that
  * should be sampled only at times, or that tells the profiler what it is doing,

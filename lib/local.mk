@@ -9,6 +9,8 @@
 # - In three mappings instead of five (noseparate-code: constants lie next to the
 #   code), because every process creates them and every fork copies them.
 # - Only EXPORTED functions are visible.
+# - Without link-time optimisation, which would move functions, and leave
+#   lib/make-static no code to work on.
 
 # CURRENT:REVISION:AGE of libtool, so the soname is libcpprof.so.0.  REVISION grows
 # with each release; CURRENT and AGE if cpprof.h gets a function; CURRENT grows and
@@ -124,6 +126,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/trampoline-x86_64.S
 # Its tables have only its own machine's registers, which keeps them small.
 libcpprof_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -DDWARF_REGISTERS=17 \
+	-fno-lto \
 	-include $(srcdir)/lib/base/unfortified.h \
 	-fno-tree-loop-distribute-patterns -fno-tree-slp-vectorize \
 	-ftls-model=initial-exec
@@ -131,6 +134,20 @@ libcpprof_la_CCASFLAGS = $(AM_CCASFLAGS)
 libcpprof_la_LDFLAGS = -version-info $(libcpprof_version) -shared -Wl,-z,defs -Wl,-z,now \
 	-Wl,-z,nodelete -Wl,-z,initfirst -Wl,--sort-section=name \
 	-Wl,-z,noseparate-code -XCClinker -nostartfiles
+
+# The same objects for static programs (lib/make-static says how).
+EXTRA_DIST += lib/make-static
+if STATIC_COLLECTOR
+static_collectordir = $(libdir)
+static_collector_DATA = libcpprof.a
+endif
+CLEANFILES += libcpprof.a libcpprof.a.options
+libcpprof.a: libcpprof.la $(srcdir)/lib/make-static
+	$(AM_V_GEN)CC='$(CC)' LD='$(LD)' NM='$(NM)' AR='$(AR)' \
+	OBJCOPY='$(OBJCOPY)' READELF='$(READELF)' \
+	$(SHELL) $(srcdir)/lib/make-static $@ `for object in \
+	$(libcpprof_la_OBJECTS); do echo $$object | \
+	sed 's,\(.*\)/\(.*\)\.lo$$,\1/.libs/\2.o,'; done`
 
 # Tests, on code like that of most programs.
 EXTRA_DIST += tests/compat.sh tests/kills.py tests/suites.sh \

@@ -57,6 +57,19 @@ struct process_facts {
 
 extern struct process_facts process;
 
+/*
+ * The collector's code in a static program, which lib/make-static has given a
+ * section of its own.  Elsewhere there is none: all of the library is ours.
+ */
+extern const char __start_cpprof_text[] __attribute__((weak));
+extern const char __stop_cpprof_text[] __attribute__((weak));
+
+static inline bool
+process_is_static(void)
+{
+	return __start_cpprof_text != NULL;
+}
+
 /* Of this process only: zeroed in forked children (lib/base/attributes.h). */
 struct process_own {
 	uint32_t pid, parent_pid;

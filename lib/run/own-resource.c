@@ -44,7 +44,7 @@ own_resources_add(bool keeps)
 
 		if (i >= n_own) {
 			own[i].row = (struct resource_row){ own[i].name,
-			    own[i].gtick, RESOURCE_INTERVAL_MAX, 1 };
+			    own[i].gtick, RESOURCE_INTERVAL_MAX, 1, false };
 			n_kept++;
 		}
 		column->row = &own[i].row;
@@ -102,7 +102,7 @@ cpprof_resource(const char *name, const char *gtick, uint64_t interval)
 		strcpy(own[i].name, name);
 		strcpy(own[i].gtick, gtick);
 		own[i].row = (struct resource_row){ own[i].name, own[i].gtick,
-		    interval, 1 };
+		    interval, 1, false };
 		n_own++;
 	}
 	if (error == 0 && resources.n > 0) {

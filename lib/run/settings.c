@@ -206,7 +206,10 @@ settings_read_all(char **environment, char **words, const char *output,
 	size = strlen(output) + 1;
 	if (*output != '/' || size > PATH_MAX - 64)
 		return false;
-	if (_dl_find_object((void *)&process, &object) == 0) {
+	if (process_is_static()) {
+		process.own_start = (uintptr_t)__start_cpprof_text;
+		process.own_end = (uintptr_t)__stop_cpprof_text;
+	} else if (_dl_find_object((void *)&process, &object) == 0) {
 		process.own_start = (uintptr_t)object.dlfo_map_start;
 		process.own_end = (uintptr_t)object.dlfo_map_end;
 	}

@@ -614,8 +614,10 @@ needs_library(void)
 {
 	size_t n;
 	const struct link_map *program = lookup_loaded(&n);
-	const ElfW(Dyn) *entry = program->l_ld;
+	const ElfW(Dyn) *entry = program != NULL ? program->l_ld : NULL;
 
+	if (process_is_static())
+		return true;
 	for (; entry != NULL && entry->d_tag != DT_NULL; entry++)
 		if (entry->d_tag == DT_NEEDED)
 			return true;

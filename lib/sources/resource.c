@@ -19,8 +19,8 @@ struct resources resources;
 const struct resource_parts *resource_parts;
 
 const struct resource_row resource_rows[RESOURCE_N] = {
-#define RESOURCE(id, name, gtick, interval, least, summary) \
-	{ name, gtick, interval, least },
+#define RESOURCE(id, name, gtick, interval, least, needs_calls, summary) \
+	{ name, gtick, interval, least, needs_calls },
 #include "lib/resources.def"
 #undef RESOURCE
 };
@@ -40,6 +40,9 @@ resource_read_number(const char *text, uint64_t *number)
 	return *number <= RESOURCE_INTERVAL_MAX ? text : NULL;
 }
 
+const char resource_no_calls[] =
+    "calls of the C library are not seen in a static program";
+
 const struct resource_source *
 resources_find_source(const struct resource_row *row, uint64_t interval,
     const char **why)
@@ -48,6 +51,10 @@ resources_find_source(const struct resource_row *row, uint64_t interval,
 	const char *against = "";
 
 	*why = *sources != NULL ? "" : "this machine has no source for it";
+	if (process_is_static() && row->needs_calls) {
+		*why = resource_no_calls;
+		return NULL;
+	}
 	for (; *sources != NULL; sources++) {
 		/*
 		 * A trap of a thread that sleeps can come long after its event

@@ -123,7 +123,7 @@ struct resource_source {
 /* ---- resource.c ---- */
 
 enum resource_id {
-#define RESOURCE(id, name, gtick, interval, least, summary) RESOURCE_##id,
+#define RESOURCE(id, ...) RESOURCE_##id,
 #include "lib/resources.def"
 #undef RESOURCE
 	RESOURCE_N
@@ -137,7 +137,12 @@ enum resource_id {
 struct resource_row {
 	const char *name, *gtick;	/* at most 23 bytes each */
 	uint64_t interval, least;	/* default and smallest, in gticks */
+	bool needs_calls;		/* of the C library, by which it is
+					   counted */
 };
+
+/* Why such a resource is not sampled in a static program. */
+extern const char resource_no_calls[];
 
 /* A resource that is sampled. */
 struct sampled_resource {

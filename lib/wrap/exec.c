@@ -147,9 +147,36 @@ exec_needs_library(int fd, uint64_t offset, uint64_t size)
 	return false;
 }
 
+/* Whether a collector in a static program can count what is sampled. */
+static bool
+exec_counts_all(void)
+{
+	unsigned i;
+
+	for (i = 0; i < resources.n; i++)
+		if (resources.columns[i].row->needs_calls)
+			return false;
+	return true;
+}
+
+/* Whether notes of the program say that the collector is linked with it. */
+static bool
+exec_has_collector(int fd, uint64_t offset, uint64_t size)
+{
+	char notes[512];
+	ssize_t n;
+
+	if (arch_system_call(SYS_lseek, fd, (long)offset, SEEK_SET, 0) < 0)
+		return false;
+	n = files_read(fd, notes, size < sizeof notes ? size : sizeof notes);
+	return n > 0 && memmem(notes, (size_t)n, CPPROF_STATIC_NOTE,
+	    CPPROF_STATIC_NOTE_SIZE) != NULL;
+}
+
 /*
- * Whether the file with these first bytes is a program without the C library:
- * linked statically, or one that needs no library at all.
+ * Whether the file with these first bytes is a program without the C library
+ * and without the collector: linked statically, or one that needs no library at
+ * all.
  */
 static bool
 exec_is_static(int fd, const void *start, size_t size)
@@ -171,6 +198,10 @@ exec_is_static(int fd, const void *start, size_t size)
 		if (headers[i].p_type == PT_DYNAMIC)
 			dynamic = i;
 	}
+	for (i = 0; !has_loader && exec_counts_all() && i < elf->e_phnum; i++)
+		if (headers[i].p_type == PT_NOTE && exec_has_collector(fd,
+		    headers[i].p_offset, headers[i].p_filesz))
+			return false;
 	return !has_loader || dynamic == SIZE_MAX || !exec_needs_library(fd,
 	    headers[dynamic].p_offset, headers[dynamic].p_filesz);
 }

@@ -60,9 +60,19 @@ kernel_##name(long a, long b, long c, long d, long e, long f)		\
 #define KERNEL_TIMER(name) KERNEL_WRAPPER(name, note_timer())
 #include "lib/wrap/kernel.def"
 
+static bool
+kernel_calls_probe(const struct resource_row *row, uint64_t interval,
+    const char **why)
+{
+	(void)row, (void)interval;
+	*why = resource_no_calls;
+	return !process_is_static();
+}
+
 const struct resource_source source_kernel_calls = {
 	.is_of_wrappers = true,
 	.name = "library calls that enter the kernel",
+	.probe = kernel_calls_probe,
 	.can_be_random = true,
 };
 

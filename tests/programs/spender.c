@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -718,6 +719,79 @@ run_interrupted(long ms)
 	return 0;
 }
 
+/* Whether a process waits for bytes of a descriptor, or for a child. */
+static int
+is_in_wait(pid_t process, int fd)
+{
+	char path[64];
+	long number = -1, of = -1;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/syscall", (int)process);
+	file = fopen(path, "r");
+	if (file == NULL || fscanf(file, "%ld %lx", &number, &of) != 2)
+		number = -1;
+	if (file != NULL)
+		fclose(file);
+	return (number == SYS_read && of == fd) || number == SYS_wait4;
+}
+
+/* A child waits for signals in read and wait in turn, and answers each. */
+static int
+answer(int number, long n)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	int never[2], answers[2], lost = 0;
+	struct pollfd ready;
+	pid_t child;
+
+	if (pipe(never) != 0 || pipe(answers) != 0)
+		return 1;
+	child = fork();
+	if (child == 0) {
+		sigaction(number, &action, NULL);
+		child = fork();
+		if (child == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			pause();
+		}
+		for (; n > 0; n--)
+			if ((n % 2 != 0 ? read(never[0], buffer, 1) :
+			    waitpid(child, NULL, 0)) != -1 ||
+			    errno != EINTR || write(answers[1], "", 1) != 1)
+				_exit(1);
+		kill(child, SIGKILL);
+		_exit(0);
+	}
+	ready = (struct pollfd){ .fd = answers[0], .events = POLLIN };
+	while (n-- > 0) {
+		do {
+			while (!is_in_wait(child, never[0]))
+				sched_yield();
+			kill(child, number);
+			lost++;
+		} while (poll(&ready, 1, 2000) == 0);
+		lost--;
+		if (read(answers[0], buffer, 1) != 1)
+			return 1;
+	}
+	printf("lost %d\n", lost);
+	return 0;
+}
+
+static int
+run_answers(long n)
+{
+	return answer(SIGALRM, n);
+}
+
+/* Of signals that the collector uses, too. */
+static int
+run_own_answers(long n)
+{
+	return answer(SIGRTMAX - 1, n) != 0 ? 1 : answer(SIGTRAP, n);
+}
+
 static sigjmp_buf out;
 
 static void
@@ -924,6 +998,8 @@ static const struct {
 	{ "real", run_real },
 	{ "calls", run_calls },
 	{ "interrupted", run_interrupted },
+	{ "answers", run_answers },
+	{ "own-answers", run_own_answers },
 	{ "waiting", run_waiting },
 	{ "jumps", run_jumps },
 	{ "above", run_above },

@@ -72,15 +72,37 @@ preload_needs_library(int file, const Elf64_Phdr *segment)
 	return false;
 }
 
+/* Whether notes at that segment say that the collector is linked with it. */
+static bool
+preload_has_collector(int file, const Elf64_Phdr *segment)
+{
+	char notes[512];
+	const size_t size = segment->p_filesz < sizeof notes ?
+	    (size_t)segment->p_filesz : sizeof notes;
+	const ssize_t n = pread(file, notes, size, (off_t)segment->p_offset);
+
+	return n > 0 && memmem(notes, (size_t)n, CPPROF_STATIC_NOTE,
+	                       CPPROF_STATIC_NOTE_SIZE) != NULL;
+}
+
+const char *
+preload_unseen_resource(const struct record_options *options)
+{
+	for (size_t i = 0; i < options->n_resources; i++)
+		if (options->resources[i].kind->needs_calls)
+			return options->resources[i].kind->name;
+	return NULL;
+}
+
 /* Not for scripts, whose mode Linux ignores. */
 static int
-check_elf(const char *path, int file, const void *head, size_t size,
-          struct error *error)
+check_elf(const char *path, const struct record_options *options, int file,
+          const void *head, size_t size, struct error *error)
 {
 	Elf64_Phdr segment = { 0 };
 	Elf64_Ehdr header = { 0 };
 	char loader[PATH_MAX] = "";
-	bool needs_library = false;
+	bool needs_library = false, has_collector = false;
 	struct stat status;
 	ssize_t length;
 
@@ -110,15 +132,22 @@ check_elf(const char *path, int file, const void *head, size_t size,
 			break;
 		if (segment.p_type == PT_DYNAMIC)
 			needs_library = preload_needs_library(file, &segment);
+		if (segment.p_type == PT_NOTE)
+			has_collector |= preload_has_collector(file, &segment);
 		if (segment.p_type != PT_INTERP)
 			continue;
 		length = pread(file, loader, sizeof loader - 1,
 		               (off_t)segment.p_offset);
 		loader[length > 0 ? length : 0] = '\0';
 	}
+	if (*loader == '\0' && has_collector)
+		return preload_unseen_resource(options) == NULL ? 0 :
+		    error_set(error, "%s is statically linked: the collector "
+		              "in it does not see the calls that -r %s counts",
+		              path, preload_unseen_resource(options));
 	if (*loader == '\0')
 		return error_set(error, "%s is statically linked: the collector "
-		                 "cannot be preloaded", path);
+		                 "is not in it and cannot be preloaded", path);
 	if (strstr(loader, "/ld-musl-") != NULL)
 		return error_set(error, "%s uses musl: the collector needs "
 		                 "glibc", path);
@@ -129,8 +158,8 @@ check_elf(const char *path, int file, const void *head, size_t size,
 
 /* Checks one file; *next is its interpreter in head, or NULL. */
 static int
-preload_check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
-                   struct error *error)
+preload_check_file(const char *path, const struct record_options *options,
+                   char head[HEAD_SIZE + 1], char **next, struct error *error)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC), result = 0;
 	ssize_t size;
@@ -146,7 +175,8 @@ preload_check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
 		size = 0;
 	head[size] = '\0';
 	if (size >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
-		result = check_elf(path, file, head, (size_t)size, error);
+		result = check_elf(path, options, file, head, (size_t)size,
+		                   error);
 	else if (size >= 2 && memcmp(head, "#!", 2) == 0) {
 		/* The interpreter on that line, up to its first blank. */
 		head[strcspn(head, "\n")] = '\0';
@@ -158,14 +188,16 @@ preload_check_file(const char *path, char head[HEAD_SIZE + 1], char **next,
 }
 
 int
-preload_check(const char *path, struct error *error)
+preload_check(const char *path, const struct record_options *options,
+              struct error *error)
 {
 	char heads[2][HEAD_SIZE + 1], *next;
 
 	if (preload_check_built(error) != 0)
 		return -1;
 	for (int i = 0; i < MAX_INTERPRETERS; i++) {
-		if (preload_check_file(path, heads[i % 2], &next, error) != 0)
+		if (preload_check_file(path, options, heads[i % 2], &next,
+		                       error) != 0)
 			return -1;
 		if (next == NULL || *next == '\0')
 			return 0;

@@ -28,6 +28,8 @@ struct resource_kind {
 	const char *name;
 	const char *gtick;
 	uint64_t interval, least;	/* default and smallest, in gticks */
+	bool needs_calls;		/* of the C library, by which the
+					 * collector counts it */
 	const char *summary;
 };
 
@@ -117,7 +119,14 @@ bool preload_is_built(void);
  * statically linked, of another C library, set-user-ID, another machine's, not
  * executable.  Such a program may still be sampled from outside.
  */
-int preload_check(const char *path, struct error *error);
+int preload_check(const char *path, const struct record_options *options,
+                  struct error *error);
+
+/*
+ * The first resource of these that the collector cannot count in a static
+ * program, as it needs calls of the C library; NULL: there is none.
+ */
+const char *preload_unseen_resource(const struct record_options *options);
 
 /*
  * Finds libcpprof.so.0 in the folder of this program (as built) or where it is

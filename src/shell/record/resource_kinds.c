@@ -12,11 +12,11 @@
 #include "src/base/units.h"
 
 const struct resource_kind resource_kinds[] = {
-#define RESOURCE(id, name, gtick, interval, least, summary) \
-	{ name, gtick, interval, least, summary },
+#define RESOURCE(id, name, gtick, interval, least, needs_calls, summary) \
+	{ name, gtick, interval, least, needs_calls, summary },
 #include "lib/resources.def"
 #undef RESOURCE
-	{ NULL, NULL, 0, 0, NULL }
+	{ NULL, NULL, 0, 0, false, NULL }
 };
 
 /* The longest interval; sums of intervals stay far below 64 bits. */
