@@ -64,7 +64,8 @@ EXTRA_DIST += bench/collector.py bench/log.py bench/profilers.py \
 	bench/programs/calls.c bench/programs/deep.c bench/programs/sort.cc \
 	bench/programs/pieces.c \
 	bench/depths.py bench/programs/depths.c bench/programs/templates.cc \
-	bench/outside.py bench/redis.py bench/slow-calls.py bench/own-clock.c
+	bench/outside.py bench/redis.py bench/slow-calls.py bench/own-clock.c \
+	bench/blame-servers.py
 
 bench-collector: all
 	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) $(srcdir)/bench/collector.py \

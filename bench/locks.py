@@ -2,9 +2,9 @@
 """locks.py -- what `record -r blame` adds to taking and leaving a lock.
 
 Runs bench/programs/locks.c in turn: alone; with the collector and a resource
-that no lock uses; with `blame`.  Prints ns per pair, of CPU time, or of real time
-where threads wait for each other: the least of all rounds, and the median,
-since others use the machine, too.
+that no lock uses; with `blame`; with `blame-taken`.  Prints ns per pair, of CPU
+time, or of real time where threads wait for each other: the least of all rounds,
+and the median, since others use the machine, too.
 
 	python3 bench/locks.py [ROUNDS [PAIRS]]
 
@@ -19,7 +19,7 @@ import tempfile
 BUILD = os.environ.get("builddir", "build")
 LIBRARY = os.path.abspath(os.path.join(BUILD, ".libs", "libcpprof.so.0"))
 SOURCES = os.path.dirname(os.path.abspath(__file__))
-RESOURCES = (None, "major-faults", "blame")
+RESOURCES = (None, "major-faults", "blame", "blame-taken")
 KINDS = ("mutex", "rwlock", "semaphore", "contended")
 
 

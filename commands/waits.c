@@ -9,8 +9,9 @@ const struct command command_waits = {
 	.description =
 	    "Each row has two call paths: one that waited, and one that it "
 	    "waited for. That is the path that left the lock, signalled the "
-	    "condition, posted the semaphore, came last to the barrier, or "
-	    "the thread that was joined. With a pattern, only rows with such a "
+	    "condition, posted the semaphore, came last to the barrier, "
+	    "wrote to the pipe, socket pair or eventfd, or the thread that "
+	    "was joined. With a pattern, only rows with such a "
 	    "function on either path are shown, so waits FUNCTION shows what it "
 	    "waited for and who waited for it.\n\n"
 	    "[wake-up] is the time from then until the waiter ran again, or "

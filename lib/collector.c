@@ -52,6 +52,7 @@ sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_FREED_BYTES] = { &source_live_part },
 	[RESOURCE_FREES] = { &source_live_part },
 	[RESOURCE_BLAME] = { &source_blame, &source_blame_partly },
+	[RESOURCE_BLAME_TAKEN] = { &source_blame, &source_blame_partly },
 	[RESOURCE_LOCK_WAITS] = { &source_blame_part },
 	[RESOURCE_FP_EXCEPTIONS] = { &source_exceptions },
 	[RESOURCE_CYCLES] = { &source_perf_cycles },

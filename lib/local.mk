@@ -121,7 +121,7 @@ libcpprof_la_SOURCES = \
 	lib/wrap/kernel.c lib/wrap/kernel.def lib/wrap/memory.c \
 	lib/wrap/locks.c lib/wrap/locks.def \
 	lib/wrap/memory.def lib/wrap/signal-calls.c lib/wrap/stdio.c \
-	lib/wrap/stdio.def lib/wrap/wrapped.h \
+	lib/wrap/stdio.def lib/wrap/wakers.c lib/wrap/wrapped.h \
 	\
 	lib/unwind/trampoline-x86_64.S
 # Its tables have only its own machine's registers, which keeps them small.

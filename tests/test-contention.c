@@ -773,6 +773,42 @@ contention_moves_waiters_of_futexes(void **state)
 	assert_int_equal(contention_may_have(&contention, &words[1]), 0);
 }
 
+static void
+contention_counts_files_if_somebody_wakes(void **state)
+{
+	static struct contention contention;
+	struct contention_path path = { .number = 1 };
+	const char object = 0;
+	const struct contention_wake wake = { .kind = CONTENTION_FILE,
+		.object = &object, .n = 1, .bits = UINT32_MAX };
+	struct contention_wait *waits[3];
+	uint32_t at = 0;
+
+	(void)state;
+	charges.n = 0;
+	for (unsigned i = 0; i < 3; i++)
+		waits[i] = contention_begin(&contention, CONTENTION_FILE,
+		    &object, &path, i);
+	contention_wake(&contention, &wake, 10, &charges);
+	assert_int_equal(charges.n, 1);
+	assert_int_equal(charges.items[0].ns, 10);
+	/* The second runs in place of the first, which may still wait. */
+	charges.n = 0;
+	contention_end(&contention, waits[1], CONTENTION_GOT, 20, &charges);
+	assert_int_equal(charges.n, 2);
+	assert_int_equal(charges.items[0].cause, CONTENTION_BY_OTHER);
+	assert_int_equal(charges.items[0].ns, 9);
+	assert_int_equal(charges.items[1].cause, CONTENTION_WAKE_UP);
+	assert_int_equal(charges.items[1].ns, 10);
+	charges.n = 0;
+	assert_true(contention_charge_all(&contention, 30, &at, &charges));
+	contention_end(&contention, waits[0], CONTENTION_GOT, 40, &charges);
+	contention_end(&contention, waits[2], CONTENTION_WITHOUT, 40,
+	               &charges);
+	assert_int_equal(charges.n, 0);
+	assert_int_equal(contention_may_have(&contention, &object), 0);
+}
+
 int
 main(void)
 {
@@ -786,6 +822,7 @@ main(void)
 		cmocka_unit_test(contention_forgets),
 		cmocka_unit_test(contention_knows_the_last_of_a_barrier),
 		cmocka_unit_test(contention_moves_waiters_of_futexes),
+		cmocka_unit_test(contention_counts_files_if_somebody_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

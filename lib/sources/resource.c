@@ -237,6 +237,22 @@ resources_add_blame(uint64_t interval, const char **problem)
 	return true;
 }
 
+/* `blame-taken` is another side of `blame`, which is counted, too. */
+static bool
+resources_tie_taken(const char **problem)
+{
+	const struct sampled_resource *const taken = resources.columns +
+	    resources.place[RESOURCE_BLAME_TAKEN] - 1;
+
+	if (!resource_is_wanted(RESOURCE_BLAME_TAKEN))
+		return true;
+	*problem = "blame is exact and has no interval";
+	if (taken->interval > 1)
+		return false;
+	return resource_is_wanted(RESOURCE_BLAME) ||
+	    resources_add_blame(1, problem);
+}
+
 bool
 resources_choose(const char *text, bool is_random, const char **problem)
 {
@@ -262,7 +278,8 @@ resources_choose(const char *text, bool is_random, const char **problem)
 		if (id == RESOURCE_LATENCY)
 			latency_interval = interval;
 	}
-	if (!resources_tie_latency(latency_interval, problem))
+	if (!resources_tie_latency(latency_interval, problem) ||
+	    !resources_tie_taken(problem))
 		return false;
 	n_metered = resources.n - (resources.place[RESOURCE_LATENCY] != 0);
 	for (i = 0; i < resources.n; i++) {

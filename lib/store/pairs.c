@@ -150,9 +150,11 @@ pairs_count_one(const struct pair_node *node, unsigned column, uint64_t ns,
 
 void
 pairs_count(const struct pair_node *waiter, const struct pair_node *holder,
-    uint64_t ns, uint64_t now_ns)
+    const struct pair_node *taken, uint64_t ns, uint64_t now_ns)
 {
 	pairs_count_one(holder, columns.blame, ns, now_ns);
+	if (columns.taken != PAIR_NO_COLUMN)
+		pairs_count_one(taken, columns.taken, ns, now_ns);
 	pairs_count_one(waiter, columns.waits, ns, now_ns);
 	if (waiter->twin != NULL && holder->twin != NULL)
 		pairs_count_both(waiter->number, holder->number, ns);

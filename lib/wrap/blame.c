@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "lib/base/arch.h"
@@ -27,15 +28,19 @@
 #define BLAME_SPINS 1000
 
 struct contention blame_contention WIPED_TABLE;
-bool blame_is_on;
+bool blame_is_on, blame_keeps_takes;
+bool blame_was_waited_for[1 << CONTENTION_FILTER_BITS] BIG_TABLE;
 
 static atomic_flag blame_lock WIPED;
 
 /*
  * The waits of this thread, the outermost first: a signal handler may wait, too.
- * Those of the parent are not a forked child's.
+ * And the paths by which it has taken locks, by the locks' hash; one that was
+ * left while nobody waited stays until the lock is taken again.  Those of the
+ * parent are not a forked child's.
  */
 #define WAITS_MAX 4
+#define TAKES 8
 
 static __thread struct {
 	uint32_t pid;
@@ -44,7 +49,13 @@ static __thread struct {
 		struct contention_wait *wait;
 		uintptr_t frame;
 	} waits[WAITS_MAX];
+	struct blame_own_take {
+		const void *lock;		/* NULL: none */
+		struct contention_path path;
+	} takes[TAKES];
 } own;
+
+static const char being_written;	/* in place of a lock */
 
 /* Names in place of a path, as phases. */
 static const char *const blame_names[] = {
@@ -160,12 +171,68 @@ blame_node(const struct contention_path *path)
 }
 
 /*
+ * The locks that this thread has taken.
+ */
+
+static void
+blame_forget_parents(void)
+{
+	if (own.pid != process_own.pid) {
+		memset(&own, 0, sizeof own);
+		own.pid = process_own.pid;
+	}
+}
+
+static struct blame_own_take *
+blame_place_of_take(const void *lock)
+{
+	return &own.takes[contention_hash(lock) % TAKES];
+}
+
+/* A handler that interrupts this finds the place in use. */
+static void
+blame_keep_take(const void *lock, const struct contention_path *path)
+{
+	struct blame_own_take *const take = blame_place_of_take(lock);
+
+	blame_forget_parents();
+	if (take->lock == &being_written)
+		return;
+	take->lock = &being_written;
+	atomic_signal_fence(memory_order_seq_cst);
+	take->path = *path;
+	atomic_signal_fence(memory_order_seq_cst);
+	take->lock = lock;
+}
+
+/* The node of the path that took the lock.  With signals blocked. */
+static struct pair_node
+blame_node_of_take(const void *lock)
+{
+	const struct blame_own_take *const take = blame_place_of_take(lock);
+
+	return own.pid == process_own.pid && take->lock == lock &&
+	    take->path.twin != NULL ? blame_node(&take->path) :
+	    blame_node_of_cause(CONTENTION_NOT_SEEN);
+}
+
+void
+blame_note_take(const void *lock, const void *function, const void *frame)
+{
+	const int saved = errno;
+	const struct contention_path path = blame_path(function, frame);
+
+	blame_keep_take(lock, &path);
+	errno = saved;
+}
+
+/*
  * Counts charges, and has none then; `caller` is the path of the one who calls,
- * NULL: there is none.  Lock held.
+ * NULL: there is none.  `lock` is what it leaves, NULL: nothing.  Lock held.
  */
 static void
 blame_count(struct contention_charges *charges,
-    const struct contention_path *caller, uint64_t now_ns)
+    const struct contention_path *caller, const void *lock, uint64_t now_ns)
 {
 	static const struct contention_path nobody = {
 		.number = CPPROFDATA_NO_NODE };
@@ -180,8 +247,11 @@ blame_count(struct contention_charges *charges,
 		    charge->cause == CONTENTION_BY_OTHER ?
 		    blame_node(&charge->by) :
 		    blame_node_of_cause(charge->cause);
+		const struct pair_node taken = lock != NULL &&
+		    charge->cause == CONTENTION_BY_CALLER ?
+		    blame_node_of_take(lock) : holder;
 
-		pairs_count(&waiter, &holder, charge->ns, now_ns);
+		pairs_count(&waiter, &holder, &taken, charge->ns, now_ns);
 	}
 	charges->n = 0;
 }
@@ -197,7 +267,7 @@ blame_end_innermost(enum contention_end how, uint64_t now_ns,
 {
 	contention_end(&blame_contention, own.waits[--own.n].wait, how, now_ns,
 	    charges);
-	blame_count(charges, NULL, now_ns);
+	blame_count(charges, NULL, NULL, now_ns);
 }
 
 /*
@@ -209,10 +279,7 @@ static void
 blame_end_left(uintptr_t frame, uint64_t now_ns,
     struct contention_charges *charges)
 {
-	if (own.pid != process_own.pid) {
-		own.pid = process_own.pid;
-		own.n = 0;
-	}
+	blame_forget_parents();
 	if (frame >= thread_self->unwinder->readable.high)
 		return;
 	while (own.n > 0 && own.waits[own.n - 1].frame <= frame)
@@ -242,6 +309,20 @@ blame_note(struct blame *blame, const struct blame_object *object,
 	return true;
 }
 
+/* From now on it is known who takes that lock; this thread will. */
+static void
+blame_note_lock(const struct blame_object *object,
+    const struct contention_path *path)
+{
+	const void *const lock = object->kind == CONTENTION_LOCK ?
+	    object->object : object->mutex;
+
+	if (!blame_keeps_takes || lock == NULL)
+		return;
+	blame_was_waited_for[contention_hash(lock)] = true;
+	blame_keep_take(lock, path);
+}
+
 void
 blame_begin(struct blame *blame, const struct blame_object *object,
     const void *function, const void *frame)
@@ -263,9 +344,10 @@ blame_begin(struct blame *blame, const struct blame_object *object,
 		if (object->mutex != NULL) {
 			contention_release(&blame_contention, object->mutex,
 			    now_ns, &charges);
-			blame_count(&charges, &path, now_ns);
+			blame_count(&charges, &path, object->mutex, now_ns);
 		}
 		blame_note(blame, object, &path, now_ns);
+		blame_note_lock(object, &path);
 		blame_leave(&mask);
 	}
 	errno = saved;
@@ -311,7 +393,7 @@ blame_take(const void *lock, bool is_shared)
 		now_ns = blame_now_ns();
 		contention_take(&blame_contention, lock, is_shared, now_ns,
 		    &charges);
-		blame_count(&charges, NULL, now_ns);
+		blame_count(&charges, NULL, NULL, now_ns);
 		blame_leave(&mask);
 	}
 	errno = saved;
@@ -327,6 +409,7 @@ blame_release_begin(struct blame_release *release, const void *lock)
 	const int saved = errno;
 
 	release->charges.n = 0;
+	release->lock = lock;
 	release->is_counted = blame_enter(&release->mask);
 	if (release->is_counted) {
 		release->now_ns = blame_now_ns();
@@ -349,7 +432,8 @@ blame_release_end(struct blame_release *release, const void *function,
 	if (release->charges.n > 0) {
 		path = blame_path(function, frame);
 		if (blame_take_lock()) {
-			blame_count(&release->charges, &path, release->now_ns);
+			blame_count(&release->charges, &path, release->lock,
+			    release->now_ns);
 			datafile_note_sample();
 			blame_leave_lock();
 		}
@@ -373,7 +457,7 @@ blame_wake(struct contention_wake *wake, const void *function,
 	if (blame_enter(&mask)) {
 		now_ns = blame_now_ns();
 		contention_wake(&blame_contention, wake, now_ns, &charges);
-		blame_count(&charges, &wake->by, now_ns);
+		blame_count(&charges, &wake->by, NULL, now_ns);
 		blame_leave(&mask);
 	}
 	errno = saved;
@@ -428,7 +512,7 @@ blame_arrive(struct blame *blame, const void *barrier, const void *function,
 		if (contention_is_last(&blame_contention, barrier)) {
 			contention_wake(&blame_contention, &wake, now_ns,
 			    &charges);
-			blame_count(&charges, &wake.by, now_ns);
+			blame_count(&charges, &wake.by, NULL, now_ns);
 		} else {
 			blame_note(blame, &object, &wake.by, now_ns);
 		}
@@ -452,7 +536,7 @@ blame_end_thread(struct thread *thread)
 	struct node node;
 
 	charges.n = 0;
-	if (!blame_enter(&mask))
+	if (!blame_is_on || !blame_enter(&mask))
 		return;
 	now_ns = blame_now_ns();
 	blame_end_left(0, now_ns, &charges);
@@ -462,7 +546,7 @@ blame_end_thread(struct thread *thread)
 	    sample_node_apart(thread, 0, thread->routine, &node) == STORE_OK)
 		wake.by = (struct contention_path){ node.twin, node.number };
 	contention_wake(&blame_contention, &wake, now_ns, &charges);
-	blame_count(&charges, &wake.by, now_ns);
+	blame_count(&charges, &wake.by, NULL, now_ns);
 	blame_leave(&mask);
 }
 
@@ -475,13 +559,13 @@ blame_finish(void)
 	bool is_all;
 
 	charges.n = 0;
-	if (!blame_enter(&mask))
+	if (!blame_is_on || !blame_enter(&mask))
 		return;
 	do {
 		now_ns = blame_now_ns();
 		is_all = contention_charge_all(&blame_contention, now_ns, &at,
 		    &charges);
-		blame_count(&charges, NULL, now_ns);
+		blame_count(&charges, NULL, NULL, now_ns);
 	} while (!is_all);
 	pairs_end();
 	blame_leave(&mask);
@@ -502,12 +586,16 @@ blame_begin_counting(bool is_counted)
 			    (resources.place[RESOURCE_BLAME] - 1),
 			.waits = (unsigned char)
 			    (resources.place[RESOURCE_LOCK_WAITS] - 1),
+			.taken = (unsigned char)
+			    (resources.place[RESOURCE_BLAME_TAKEN] - 1),
 		});
 		for (i = 0; i < N_CAUSES; i++)
 			if (blame_names[i] != NULL)
 				blame_phases[i] = phase_number(blame_names[i]);
 	}
 	blame_is_on = is_counted;
+	blame_keeps_takes = is_counted &&
+	    resource_is_wanted(RESOURCE_BLAME_TAKEN);
 }
 
 /* Functions without which waits or their ends would not be seen. */

@@ -43,6 +43,23 @@ blame_may_wait(const void *object)
 /* Whether blame is counted. */
 extern bool blame_is_on;
 
+/* Whether the paths that take locks are kept. */
+extern bool blame_keeps_takes;
+
+/* Locks that somebody has waited for, by their hash, which others may share. */
+extern bool blame_was_waited_for[1 << CONTENTION_FILTER_BITS];
+
+/*
+ * Whether to call blame_note_take before a lock is taken.  Nobody waits long for
+ * most locks, so the path is not looked for until somebody has.
+ */
+static inline bool
+blame_keeps_take(const void *lock)
+{
+	return __builtin_expect(blame_keeps_takes, 0) &&
+	    blame_was_waited_for[contention_hash(lock)];
+}
+
 /* A wait: a local variable of the wrapper. */
 struct blame {
 	struct contention_wait *wait;	/* NULL: it is not counted */
@@ -66,9 +83,17 @@ void blame_end(struct blame *blame, enum contention_end how);
 /* The thread has taken a lock without waiting, and somebody waits for it. */
 void blame_take(const void *lock, bool is_shared);
 
+/*
+ * The thread is going to take a lock that it does not hold, by the real
+ * `function`.  `frame` as for waits_find_node.
+ */
+void blame_note_take(const void *lock, const void *function,
+    const void *frame);
+
 /* Around the real call that leaves a lock. */
 struct blame_release {
 	bool is_counted;
+	const void *lock;
 	uint64_t mask, now_ns;
 	struct contention_charges charges;
 };
@@ -99,6 +124,39 @@ RUNS_ONCE void blame_end_thread(struct thread *thread);
 RUNS_ONCE void blame_finish(void);
 
 /* From the constructor or cpprof_start. */
-void blame_begin_counting(bool is_counted);
+RUNS_ONCE void blame_begin_counting(bool is_counted);
+
+/* ---- wakers.c ---- */
+
+/*
+ * Objects by whose descriptors threads wake each other.  Waits for them count
+ * only if a thread of this process was seen to end them.
+ */
+
+/*
+ * Whether what becomes of descriptors is to be noted: not in a child of vfork,
+ * whose descriptors are its own, but not its memory.
+ */
+bool wakers_are_own(void);
+
+/* New descriptors: a pipe's, or a socket pair's; an eventfd's; a duplicate. */
+void wakers_note_pair(const int fds[2], bool both_ways);
+void wakers_note_event(int fd);
+void wakers_note_copy(int from, int to);
+
+/* Descriptors that are closed now, from `fd` to `last`. */
+void wakers_forget(int fd, unsigned last);
+
+/*
+ * What a thread waits for that reads from fd, or waits for one of fds[n], as a
+ * blame_object of the kind CONTENTION_FILE; NULL: nothing that is known, or
+ * nothing, as there is something to read.
+ */
+struct pollfd;
+const void *wakers_awaited(int fd);
+const void *wakers_awaited_by_poll(const struct pollfd *fds, unsigned long n);
+
+/* Before the real `function` writes to fd.  `frame` as for waits_find_node. */
+void wakers_wake(int fd, const void *function, const void *frame);
 
 #endif

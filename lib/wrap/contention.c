@@ -21,8 +21,7 @@ contention_bucket(struct contention *contention, uintptr_t address)
 static uint8_t *
 contention_filter_at(struct contention *contention, uintptr_t address)
 {
-	return &contention->filter[(address >> 3 ^ address >> 16) &
-	    ((1u << CONTENTION_FILTER_BITS) - 1)];
+	return &contention->filter[contention_hash((const void *)address)];
 }
 
 static struct contention_entry *
@@ -365,6 +364,13 @@ contention_wake(struct contention *contention,
 		contention_wake_one(contention, wait, wake, now_ns, charges);
 }
 
+/* Whether the rest of a wait counts, whoever ends it. */
+static bool
+contention_counts(const struct contention_wait *wait)
+{
+	return wait->is_released || wait->entry->kind != CONTENTION_FILE;
+}
+
 /*
  * The waiter runs, but another one was taken for the one who was woken.  They
  * change places: the waiter gets the rest of the other's wait for the mutex.
@@ -417,7 +423,7 @@ contention_end_of_queue(struct contention *contention,
 	if (!wait->is_released && how == CONTENTION_GOT)
 		contention_change_places(wait, now_ns, charges);
 	again = wait->again;
-	if (again == NULL)
+	if (again == NULL && contention_counts(wait))
 		contention_charge(wait, how == CONTENTION_WITHOUT ?
 		    CONTENTION_NOT_WOKEN : wait->is_released ?
 		    CONTENTION_WAKE_UP : CONTENTION_NOT_SEEN, now_ns, charges);
@@ -514,7 +520,7 @@ contention_charge_all(struct contention *contention, uint64_t now_ns,
 		if (charges->n == CONTENTION_CHARGES)
 			return false;
 		/* What follows a condition is its wait for the mutex. */
-		if (wait->again == NULL)
+		if (wait->again == NULL && contention_counts(wait))
 			contention_charge(wait, CONTENTION_NOT_ENDED, now_ns,
 			    charges);
 	}

@@ -54,7 +54,9 @@ enum contention_kind {
 	CONTENTION_SEMAPHORE,
 	CONTENTION_BARRIER,
 	CONTENTION_THREAD,
-	CONTENTION_FUTEX
+	CONTENTION_FUTEX,
+	CONTENTION_FILE		/* waits that nobody is seen to end, such as
+				   those for other processes, do not count */
 };
 
 /* Who is charged with a piece of a wait. */
@@ -126,15 +128,21 @@ struct contention {
 	struct contention_wait waits[CONTENTION_WAITS];
 };
 
+static inline size_t
+contention_hash(const void *object)
+{
+	const uintptr_t at = (uintptr_t)object;
+
+	return (at >> 3 ^ at >> 16) & ((1u << CONTENTION_FILTER_BITS) - 1);
+}
+
 /* Whether the object may have an entry; without serialisation. */
 static inline bool
 contention_may_have(const struct contention *contention, const void *object)
 {
-	const uintptr_t at = (uintptr_t)object;
-
-	return __builtin_expect(__atomic_load_n(&contention->filter[(at >> 3 ^
-	    at >> 16) & ((1u << CONTENTION_FILTER_BITS) - 1)],
-	    __ATOMIC_RELAXED) != 0, 0);
+	return __builtin_expect(__atomic_load_n(
+	    &contention->filter[contention_hash(object)], __ATOMIC_RELAXED) !=
+	    0, 0);
 }
 
 /* A thread begins to wait.  NULL: there is no room, and the wait is not known. */

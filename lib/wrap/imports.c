@@ -70,6 +70,7 @@ static const struct import {
 #define BLOCKING(type, name, ...) IMPORT(WAITS, name)
 #define BLOCKING_ANY BLOCKING
 #define BLOCKING_CONTROL(name) IMPORT(WAITS, name)
+#define BLOCKING_FILES BLOCKING
 #include "lib/wrap/blocking.def"
 	IMPORT(WAITS, sigwait) IMPORT(WAITS, sigwaitinfo)
 	IMPORT(WAITS, sigtimedwait)

@@ -19,6 +19,7 @@
 #include "lib/cpprofdata.h"
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
+#include "lib/wrap/blame.h"
 #include "lib/wrap/wrapped.h"
 
 enum direction {
@@ -183,6 +184,26 @@ enum io_kind {
 #undef IO_MESSAGES
 
 static enum gate gate;
+static bool io_measures;	/* not only who wakes whom */
+
+/* Notes who waits to read, and whom a call wakes that writes. */
+#define IO_BEGIN_READ(name)						\
+	do {								\
+		const struct blame_object object = {			\
+		    .kind = CONTENTION_FILE,				\
+		    .object = wakers_awaited(fd) };			\
+									\
+		if (object.object != NULL)				\
+			blame_begin(&blame, &object,			\
+			    (const void *)next.name,			\
+			    __builtin_frame_address(0));		\
+	} while (0)
+#define IO_BEGIN_RECEIVE IO_BEGIN_READ
+#define IO_BEGIN_WRITE(name)						\
+	wakers_wake(fd, (const void *)next.name, __builtin_frame_address(0))
+#define IO_BEGIN_SEND IO_BEGIN_WRITE
+#define IO_BEGIN_COPY(name) (void)0
+#define IO_BEGIN_MOVE(name) (void)0
 
 void
 io_leave(struct wrapped_call *call, uint64_t n_read, uint64_t n_written,
@@ -234,14 +255,22 @@ io_sum_of(const struct mmsghdr *messages, int n)
 EXPORTED type								\
 function parameters							\
 {									\
+	const bool is_measured = io_measures;				\
+	struct blame blame = { NULL };					\
 	struct wrapped_call call;					\
 	type result;							\
 									\
 	if (!GATE_LETS_PASS(gate))					\
 		return next.name arguments;				\
-	wrapped_enter(&call, (const void *)next.name, WRAPPED_IO);	\
+	if (is_measured)						\
+		wrapped_enter(&call, (const void *)next.name,		\
+		    WRAPPED_IO);					\
+	if (blame_is_on)						\
+		IO_BEGIN_##kind(name);					\
 	result = next.name arguments;					\
-	io_leave_call(&call, IO_##kind, n_bytes);			\
+	blame_end(&blame, CONTENTION_GOT);				\
+	if (is_measured)						\
+		io_leave_call(&call, IO_##kind, n_bytes);		\
 	return result;							\
 }
 #define IO(kind, name, parameters, arguments)				\
@@ -301,7 +330,9 @@ RING(io_uring_queue_init_mem)
 void
 io_begin(bool is_sampled)
 {
-	gate = is_sampled && io_is_wanted() ? GATE_OPEN : GATE_CLOSED;
+	io_measures = is_sampled && io_is_wanted();
+	gate = io_measures || (is_sampled &&
+	    resource_is_wanted(RESOURCE_BLAME)) ? GATE_OPEN : GATE_CLOSED;
 	if (gate == GATE_OPEN)
 		io_look_up();
 }

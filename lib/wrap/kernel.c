@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel.c -- wrappers of library calls that only enter the kernel: `syscalls`.
+/* kernel.c -- wrappers of library calls that only enter the kernel: `syscalls`,
+ * and which descriptors there are: `blame`.
  *
  * This is the fallback where neither the kernel's tracing nor syscall user
  * dispatch is allowed.  Each call of another wrapper counts as one system call,
@@ -14,8 +15,11 @@
  * flagged.
  */
 
+#include <linux/close_range.h>
+
 #include "lib/base/sampling.h"
 #include "lib/store/datafile.h"
+#include "lib/wrap/blame.h"
 #include "lib/wrap/wrapped.h"
 
 #define NEXT_ROWS "lib/wrap/kernel.def"
@@ -24,9 +28,11 @@
 	NEXT(long, name, (long a, long b, long c, long d, long e, long f),	\
 	    (a, b, c, d, e, f))
 #define KERNEL_TIMER(name) KERNEL(name)
+#define KERNEL_FILES(name, before, after) KERNEL(name)
 #include "lib/base/next.def"
 #undef KERNEL
 #undef KERNEL_TIMER
+#undef KERNEL_FILES
 
 static enum gate gate;
 
@@ -58,6 +64,23 @@ kernel_##name(long a, long b, long c, long d, long e, long f)		\
 }
 #define KERNEL(name) KERNEL_WRAPPER(name, (void)0)
 #define KERNEL_TIMER(name) KERNEL_WRAPPER(name, note_timer())
+#define KERNEL_FILES(name, before, after)				\
+EXPORTED kernel_call kernel_##name __asm__(#name);			\
+long									\
+kernel_##name(long a, long b, long c, long d, long e, long f)		\
+{									\
+	const bool is_noted = blame_is_on && wakers_are_own();		\
+	long result;							\
+									\
+	if (is_noted)							\
+		before;							\
+	result = next.name(a, b, c, d, e, f);				\
+	if (is_noted && (int)result >= 0)				\
+		after;							\
+	if (GATE_LETS_PASS(gate))					\
+		wrapped_count_call((const void *)next.name);		\
+	return result;							\
+}
 #include "lib/wrap/kernel.def"
 
 static bool

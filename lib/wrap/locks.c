@@ -7,7 +7,8 @@
  * otherwise the clock is read and the wait noted.  Then the lock is tried again,
  * since it may have been left before the wait was noted, and its holder does not
  * know of it.  A thread that leaves a lock, or signals, does nothing unless
- * somebody may wait (blame_may_wait).
+ * somebody may wait (blame_may_wait).  For `blame-taken`, the path that takes a
+ * lock is found before that, so that nobody waits for it.
  *
  * What the C library does itself, such as the locks of its streams and its
  * allocator, passes no wrapper.
@@ -69,13 +70,21 @@ static bool locks_measures;	/* for `real`, or `syscalls` */
 
 #define MUTEX_TYPE 3		/* bits of a mutex's kind */
 
+static bool
+locks_is_own_mutex(const void *lock)
+{
+	const pthread_mutex_t *const mutex = lock;
+
+	return thread_self != NULL &&
+	    (uint32_t)mutex->__data.__owner == thread_self->tid;
+}
+
 /* Whether the next unlock leaves the mutex: a recursive one may be held twice. */
 static bool
 locks_ends_mutex(const void *lock)
 {
 	const pthread_mutex_t *const mutex = lock;
-	const bool is_own = thread_self != NULL &&
-	    (uint32_t)mutex->__data.__owner == thread_self->tid;
+	const bool is_own = locks_is_own_mutex(lock);
 
 	switch (mutex->__data.__kind & MUTEX_TYPE) {
 	case PTHREAD_MUTEX_RECURSIVE:
@@ -123,6 +132,30 @@ locks_end(int result)
 	return result == 0 ? CONTENTION_GOT :
 	    result == EOWNERDEAD ? CONTENTION_GOT_DEAD : CONTENTION_WITHOUT;
 }
+
+/* Whether the calling thread has it; only of mutexes. */
+#define LOCKS_IS_OWN(lock) _Generic(*(lock),				\
+    pthread_mutex_t: locks_is_own_mutex((const void *)(lock)),		\
+    mtx_t: locks_is_own_mutex((const void *)(lock)),			\
+    default: false)
+
+static __attribute__((noinline)) void
+locks_note_take(const void *lock, const void *function,
+    const void *return_address)
+{
+	if (wrapped_pass(gate, return_address))
+		blame_note_take(lock, function, __builtin_frame_address(0));
+}
+
+/* Before a wrapper takes a lock. */
+#define LOCKS_NOTE_TAKE(lock, name)					\
+	do {								\
+		if (blame_keeps_take((const void *)(lock)) &&		\
+		    !LOCKS_IS_OWN(lock))				\
+			locks_note_take((const void *)(lock),		\
+			    (const void *)next.name,			\
+			    __builtin_return_address(0));		\
+	} while (0)
 
 /*
  * Waits.
@@ -191,6 +224,7 @@ name parameters								\
 									\
 	if (GATE_IS_CLOSED(gate) || (is_direct))			\
 		return next.name arguments;				\
+	LOCKS_NOTE_TAKE(lock, name);					\
 	result = next.try_name(lock);					\
 	if (__builtin_expect(result == (busy), 0))			\
 		return wait_##name(LOCKS_LIST arguments,			\
@@ -205,8 +239,10 @@ name parameters								\
 EXPORTED int								\
 name(type *lock)							\
 {									\
-	const int result = next.name(lock);				\
+	int result;							\
 									\
+	LOCKS_NOTE_TAKE(lock, name);					\
+	result = next.name(lock);					\
 	if (blame_may_wait((const void *)lock) &&			\
 	    (result == 0 || result == EOWNERDEAD))			\
 		blame_take((const void *)lock, shared);			\

@@ -8,15 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -214,6 +218,57 @@ play_error_checking(void)
 	play_mutex();
 }
 
+/* One function leaves the lock for two that take it. */
+static NOT_INLINED void
+culprit_takes(void)
+{
+	WAITED(check(pthread_mutex_lock(&mutex)));
+	spent++;
+}
+
+static NOT_INLINED void
+quickly_takes(void)
+{
+	WAITED(check(pthread_mutex_lock(&mutex)));
+	spent += 2;
+}
+
+static NOT_INLINED void
+leaves(void)
+{
+	check(pthread_mutex_unlock(&mutex));
+	spent += 2;		/* so that it is no function's twin */
+}
+
+static void *
+slow_taker(void *unused)
+{
+	for (int i = 0; i < 20; i++) {
+		culprit_takes();
+		rest(10);
+		leaves();
+		rest(1);
+	}
+	return unused;
+}
+
+static void *
+quick_taker(void *unused)
+{
+	for (int i = 0; i < 200; i++) {
+		quickly_takes();
+		leaves();
+		rest(1);
+	}
+	return unused;
+}
+
+static void
+play_handed(void)
+{
+	run(slow_taker, quick_taker);
+}
+
 /* A lock held over a write that blocks. */
 static int pipes[2];
 
@@ -221,12 +276,13 @@ static void *
 drain(void *unused)
 {
 	char bytes[4096];
+	ssize_t n;
 
-	for (;;) {
+	do {
 		rest(5);
-		if (read(pipes[0], bytes, sizeof bytes) <= 0)
-			return unused;
-	}
+		WAITED(n = read(pipes[0], bytes, sizeof bytes));
+	} while (n > 0);
+	return unused;
 }
 
 static NOT_INLINED void
@@ -650,6 +706,108 @@ play_broadcast(void)
 	for (int i = 0; i < 5; i++)
 		while (pthread_tryjoin_np(others[i], NULL) == EBUSY)
 			rest(2);
+}
+
+/* ---- descriptors ---- */
+
+enum { N_SENT = 20 };
+
+static int from_fd, to_fd;
+static bool polls;
+
+static NOT_INLINED void
+culprit_sends(void)
+{
+	static const uint64_t one = 1;
+
+	rest(10);
+	if (write(to_fd, &one, sizeof one) != sizeof one)
+		abort();
+	spent++;
+}
+
+static void *
+sender(void *unused)
+{
+	for (int i = 0; i < N_SENT; i++)
+		culprit_sends();
+	return unused;
+}
+
+/* Not counted: no thread ends it. */
+static void
+wait_for_nobody(void)
+{
+	struct pollfd fd = { from_fd, POLLIN, 0 };
+
+	if (poll(&fd, 1, 20) != 0)
+		abort();
+}
+
+static void *
+receiver(void *unused)
+{
+	struct pollfd fd = { from_fd, POLLIN, 0 };
+	uint64_t value;
+
+	for (int i = 0; i < N_SENT; i++) {
+		if (polls)
+			WAITED(check(poll(&fd, 1, -1) != 1));
+		WAITED(check(read(from_fd, &value, sizeof value) !=
+		    sizeof value));
+	}
+	wait_for_nobody();
+	return unused;
+}
+
+/* What a child of vfork does with its descriptors changes nothing here. */
+static void
+close_in_child(void)
+{
+	const pid_t child = vfork();
+
+	if (child == 0) {
+		close(from_fd);
+		close(to_fd);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+
+static void
+play_pipe(void)
+{
+	if (pipe(pipes) != 0)
+		abort();
+	from_fd = pipes[0];
+	to_fd = dup(pipes[1]);
+	close(pipes[1]);
+	close_in_child();
+	run(sender, receiver);
+}
+
+static void
+play_poll(void)
+{
+	polls = true;
+	play_pipe();
+}
+
+static void
+play_socketpair(void)
+{
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pipes) != 0)
+		abort();
+	from_fd = pipes[0];
+	to_fd = pipes[1];
+	run(sender, receiver);
+}
+
+static void
+play_eventfd(void)
+{
+	from_fd = to_fd = eventfd(0, EFD_SEMAPHORE);
+	run(sender, receiver);
 }
 
 /* The signal comes at once, but then the signaller keeps the mutex. */
@@ -1105,6 +1263,8 @@ static const struct {
 	void (*play)(void);
 } modes[] = {
 	{ "mutex", play_mutex }, { "convoy", play_convoy }, { "io", play_io },
+	{ "handed", play_handed }, { "pipe", play_pipe }, { "poll", play_poll },
+	{ "socketpair", play_socketpair }, { "eventfd", play_eventfd },
 	{ "error-checking", play_error_checking },
 	{ "recursive", play_recursive }, { "timeouts", play_timeouts },
 	{ "robust", play_robust }, { "readers", play_readers },

@@ -28,6 +28,8 @@ static const struct attach_inside_refused {
 	{ "fp-exceptions",
 	  "a thread that sleeps could not be made to stop counting" },
 	{ "blame", "locks and waits from before the recording are not known" },
+	{ "blame-taken",
+	  "locks and waits from before the recording are not known" },
 	{ "lock-waits", "-r blame counts it" },
 	{ "calls", "only in a program that record starts" },
 	{ "latency", "only in a program that record starts" },

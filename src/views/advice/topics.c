@@ -769,6 +769,7 @@ static const struct topic_row {
 	{ "live-allocs", NULL, topic_growth },
 	{ "real", NULL, topic_tail },
 	{ "blame", LOCK_PAIRS, topic_waits },
+	{ "blame-taken", LOCK_PAIRS, topic_waits },
 	{ "lock-waits", LOCK_PAIRS, topic_waits },
 	{ LOCK_PAIRS, LOCK_PAIRS, topic_waits },
 };

@@ -14,6 +14,8 @@
 
 #include "src/base/memory.h"
 
+enum { LONG_NAME = 100 };
+
 static const struct view_kind waits_kind = {
 	.schema = "cpprof.waits/1",
 	.title = "Who Waited for Whom",
@@ -152,6 +154,25 @@ waits_make_paths(const struct waits *waits, struct waits_paths *paths,
 	return 0;
 }
 
+/*
+ * Names of the C++ library can be longer than a screen, of which a path has
+ * several.
+ */
+static int
+waits_add_advice(const struct waits_paths *paths, const struct names *names,
+                 struct table *table, struct error *error)
+{
+	for (uint32_t i = 0; i < paths->n; i++) {
+		const char *text = names_text(names, paths->name[i]);
+
+		if (strlen(text) > LONG_NAME && strstr(text, "std::") != NULL)
+			return table_add_footer(table, error, "long names of "
+			    "the C++ library become one with: group std = "
+			    "std::* @libstdc++*");
+	}
+	return 0;
+}
+
 /* Each row: hits, share, who waited, for whom. */
 static int
 waits_add_rows(const struct waits *waits, const struct measure *measure,
@@ -185,7 +206,7 @@ waits_add_rows(const struct waits *waits, const struct measure *measure,
 		if (table_add_row(table, cells, error) != 0)
 			return -1;
 	}
-	return 0;
+	return waits_add_advice(to, names, table, error);
 }
 
 static void
