@@ -289,6 +289,20 @@ endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c
 tests_programs_waiter_CFLAGS = $(shape_flags)
 
+# Waits that are followed from outside.
+if COLLECTOR
+check_PROGRAMS += tests/programs/sleeper
+endif
+tests_programs_sleeper_SOURCES = tests/programs/sleeper.c
+tests_programs_sleeper_CFLAGS = $(shape_flags)
+tests_programs_sleeper_LDADD = -lpthread
+
+# Threads and processes too short to be sampled from outside.
+check_PROGRAMS += tests/programs/shorts
+tests_programs_shorts_SOURCES = tests/programs/shorts.c
+tests_programs_shorts_CFLAGS = $(shape_flags)
+tests_programs_shorts_LDADD = -lpthread
+
 # More threads than processors.
 EXTRA_DIST += tests/crowd.py
 if COLLECTOR

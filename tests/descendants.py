@@ -89,6 +89,12 @@ def programs(path):
     return {row['program']: row['hits'] / 1e3 for row in rows}
 
 
+def part_hits(path, part):
+    """Seconds in a part, by the samples that show it."""
+    rows = cpprof.table(path, 'threshold 0', 'functions all')['rows']
+    return sum(row['hits'] for row in rows if row['path'] == [part]) / 1e3
+
+
 def outside(path):
     """How many processes were sampled from outside."""
     return cpprof.table(path, 'info').get('tallies', {}).get(
@@ -149,6 +155,12 @@ def check_ways(directory):
                      outside(path) in (1, 2) and used > 0.5 * MS / 1000 and
                      agrees(found.get(name, 0), used) and
                      'not sampled' not in said, (output, said, found))
+        # The other part is in the kernel, which not all may see.
+        measured = dict(line.split()[:2] for line in output.splitlines())
+        hits = part_hits(path, 'part_user')
+        claims.check(f'{way}: with the places where it was used',
+                     agrees(hits, int(measured['part_user']) / 1e9),
+                     (hits, measured))
 
 
 def check_other_environment(directory):

@@ -6,7 +6,6 @@ its parent, and the cost of sampling as a share of that.  The heading of views
 shows hits that are missing from all stacks.  Speaks TAP.
 """
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -45,22 +44,17 @@ def as_json(path, *commands):
     return cpprof.documents(path, *commands)
 
 
-def children_seconds():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def cpu_time_of(how):
     """The CPU time in info, and what the program used under the collector, at
     least and at most."""
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, 'p')
-        before = children_seconds()
+        before = cpprof.children_seconds()
         result = subprocess.run(
             [CPPROF, 'record', '-o', path, sys.executable, '-c', SPINNER,
              how, '0.8'], capture_output=True, timeout=PATIENCE,
             stdin=subprocess.DEVNULL)
-        most = children_seconds() - before
+        most = cpprof.children_seconds() - before
         first, used = map(float, result.stdout.split())
         info, = as_json(path, 'info')
         text = cpprof.text(path, 'info')
@@ -110,7 +104,7 @@ def what_was_lost_is_in_the_heading():
         text = cpprof.text(path, 'flat')
     assert lost > 100 and lost > had, (lost, had)
     assert flat['lost'] == functions['lost'] == lost, (flat, lost)
-    assert '\n%d of %d hits lost: no room to store them\n' % (
+    assert '\n%d of %d hits lost: buffers, memory or disk were full\n' % (
         lost, lost + had) in text, text
     assert info['dropped'] == dropped >= lost, (info, dropped)
     # Not every tally is a loss.

@@ -53,7 +53,7 @@ script_tests = \
 	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
 	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
 	tests/kernel.py tests/python.py tests/python-outside.py \
-	tests/static.py \
+	tests/real-outside.py tests/short-outside.py tests/static.py \
 	tests/namespaces.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/report.py tests/completion.py \
 	tests/packaging.py tests/dist.sh \

@@ -363,7 +363,7 @@ cpprofdata_tells_of_the_run(void **state)
 	assert_int_equal(profile->modules[1].build_id_size, 2);
 	assert_int_equal(profile->n_tallies, 2);
 	assert_string_equal(profile->tallies[0].what, 
-	    "hits lost: no room to store them");
+	    "hits lost: buffers, memory or disk were full");
 	assert_int_equal(profile->tallies[0].count, 9);
 	profile_free(profile);
 }
@@ -442,7 +442,8 @@ cpprofdata_tells_what_was_late_or_incomplete(void **state)
 		  "threads", 8 },
 		{ CPPROFDATA_NO_KERNEL_FRAMES,
 		  "hits whose frames of the kernel are unknown: in new "
-		  "threads, or ones that switch often", 8 },
+		  "threads, threads that switch often, or long "
+		  "stays in it", 8 },
 	};
 	static struct image image;
 

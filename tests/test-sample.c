@@ -9,11 +9,14 @@
 #include "tests/reader-fixture.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -21,7 +24,7 @@
 #include "src/profile/sample_tree.h"
 #include "src/sample/sample.h"
 
-enum { REGISTERS = 0xff01ff, COPY_MAX = 4096 };
+enum { COPY_MAX = 4096 };
 
 #define SECOND UINT64_C(1000000000)
 
@@ -31,14 +34,15 @@ struct fixture {
 	struct sampler_options options;
 	struct sampler *sampler;
 	struct buffer buffer;
+	uint64_t event;		/* the id of the next samples */
 };
 
 static int
-begin(void **state)
+begin_with(void **state, const char *resource)
 {
 	static struct fixture fixture;
 	struct error error = { 0 };
-	const struct sample_kind *cpu = sample_kind_find("cpu");
+	const struct sample_kind *kind = sample_kind_find(resource);
 
 	memset(&fixture, 0, sizeof fixture);
 	strcpy(fixture.directory, "/tmp/cpprof-test-XXXXXX");
@@ -47,17 +51,28 @@ begin(void **state)
 	fixture.recording = (struct sample_recording){
 		.directory = open(fixture.directory, O_RDONLY | O_DIRECTORY),
 		.n_resources = 1,
-		.resources = { { "cpu", "microsecond", "a test", 4000 } },
+		.resources = { { resource, "microsecond", "a test", 4000 } },
 		.origin_ns = 1700000000 * SECOND,
 		.origin_mono_ns = SECOND,
 	};
 	fixture.options = (struct sampler_options){
 		.recording = &fixture.recording,
-		.events = { .n_kinds = 1, .kinds = { { cpu, 4000 } } },
+		.events = { .n_kinds = 1, .kinds = { { kind, 4000, 0 } } },
 	};
+	if (strcmp(resource, "real") == 0) {
+		fixture.options.events.n_kinds = 2;
+		fixture.options.events.kinds[1].kind = &sample_kind_wait;
+		fixture.options.events.kinds[1].interval = 1;
+	}
 	fixture.sampler = sampler_new(&fixture.options, &error);
 	*state = &fixture;
 	return fixture.sampler != NULL ? 0 : -1;
+}
+
+static int
+begin(void **state)
+{
+	return begin_with(state, "cpu");
 }
 
 static int
@@ -147,21 +162,18 @@ named(struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name,
 static void
 sample_in_kernel(struct fixture *fixture, uint32_t pid, uint32_t tid,
                  uint64_t time, const uint64_t *chain, size_t n,
-                 const uint64_t registers[X86_64_REGISTERS], const void *stack,
+                 const uint64_t registers[DWARF_REGISTERS], const void *stack,
                  size_t size)
 {
-	static const unsigned order[] = { X86_64_RAX, X86_64_RBX, X86_64_RCX,
-		X86_64_RDX, X86_64_RSI, X86_64_RDI, X86_64_RBP, X86_64_RSP,
-		X86_64_RIP, X86_64_R8, X86_64_R9, X86_64_R10, X86_64_R11,
-		X86_64_R12, X86_64_R13, X86_64_R14, X86_64_R15 };
+	const struct dwarf_arch *arch = DWARF_OWN_ARCH;
 	struct buffer *buffer = &fixture->buffer;
 
-	assert_int_equal(__builtin_popcount(REGISTERS),
-	                 sizeof order / sizeof *order);
+	assert_int_equal(__builtin_popcountll(arch->perf_registers),
+	                 arch->n_registers);
 	assert_int_equal(sampler_events(fixture->sampler)->attrs[0]
-	                     .user_registers, REGISTERS);
+	                     .user_registers, arch->perf_registers);
 	begin_record(fixture, PERF_SAMPLE, PERF_MODE_USER);
-	buffer_number(buffer, 0, 8);
+	buffer_number(buffer, fixture->event, 8);
 	buffer_number(buffer, pid, 4);
 	buffer_number(buffer, tid, 4);
 	buffer_number(buffer, time, 8);
@@ -169,8 +181,10 @@ sample_in_kernel(struct fixture *fixture, uint32_t pid, uint32_t tid,
 	for (size_t i = 0; i < n; i++)
 		buffer_number(buffer, chain[i], 8);
 	buffer_number(buffer, 2, 8);
-	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-		buffer_number(buffer, registers[order[i]], 8);
+	for (unsigned i = 0; i < sizeof arch->perf_columns; i++)
+		if ((arch->perf_registers >> i & 1) != 0)
+			buffer_number(buffer,
+			              registers[arch->perf_columns[i]], 8);
 	buffer_number(buffer, size, 8);
 	buffer_add(buffer, stack, size);
 	buffer_number(buffer, size, 8);
@@ -179,7 +193,8 @@ sample_in_kernel(struct fixture *fixture, uint32_t pid, uint32_t tid,
 
 static void
 sample(struct fixture *fixture, uint32_t pid, uint32_t tid, uint64_t time,
-       const uint64_t registers[X86_64_REGISTERS], const void *stack, size_t size)
+       const uint64_t registers[DWARF_REGISTERS], const void *stack,
+       size_t size)
 {
 	sample_in_kernel(fixture, pid, tid, time, NULL, 0, registers, stack,
 	                 size);
@@ -190,10 +205,11 @@ static void
 plain(struct fixture *fixture, uint32_t pid, uint32_t tid, uint64_t address,
       uint64_t time)
 {
-	const uint64_t registers[X86_64_REGISTERS] = {
-		[X86_64_RIP] = address, [X86_64_RSP] = 0x7000 };
+	uint64_t registers[DWARF_REGISTERS] = { 0 };
 	const uint64_t stack[2] = { 0 };
 
+	registers[DWARF_OWN_ARCH->pc] = address;
+	registers[DWARF_OWN_ARCH->sp] = 0x7000;
 	sample(fixture, pid, tid, time, registers, stack, sizeof stack);
 }
 
@@ -235,6 +251,35 @@ tally(const struct profile *profile, const char *what)
 	return 0;
 }
 
+/* How many frames of a function are on the stack of the only sample. */
+static size_t
+count_frames(const struct profile *profile, const char *function)
+{
+	const struct sample_tree *tree = profile->tree;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < tree->n_nodes; i++) {
+		const struct frame *frame = &profile->frames[tree->label[i]];
+
+		n += strcmp(names_text(profile->names, profile->locations[
+		    frame->first_location].function), function) == 0;
+	}
+	return n;
+}
+
+/*
+ * That many samples of cpu, by so many threads, have more hits by a 48th, as their
+ * periods are longer; each thread's begin anywhere in an interval.
+ */
+static void
+assert_hits_of(uint64_t hits, uint64_t n_samples, uint64_t n_threads)
+{
+	const uint64_t more = n_samples / 48;
+
+	assert_in_range(hits, n_samples + (more > n_threads ?
+	                more - n_threads : 0), n_samples + more + n_threads);
+}
+
 /* ---- processes and threads ---- */
 
 enum { PID = 4100001, CHILD = 4100101 };
@@ -247,7 +292,7 @@ recording_is_whole_after_each_record(void **state)
 	for (uint64_t i = 1; i <= 40; i++) {
 		plain(fixture, PID, PID + (uint32_t)(i % 3), 0x1000 + i % 7,
 		      i * SECOND);
-		assert_int_equal(recorded_hits(fixture), i);
+		assert_hits_of(recorded_hits(fixture), i, 3);
 	}
 }
 
@@ -278,7 +323,9 @@ threads_have_their_names_and_end(void **state)
 	task(fixture, PERF_FORK, PID, PID, PID + 500, PID, 4 * SECOND);
 	task(fixture, PERF_EXIT, PID, PID, PID, 1, 5 * SECOND);
 	plain(fixture, PID, PID + 500, 0x3000, 6 * SECOND);
-	assert_int_equal(recorded_hits(fixture), 102);
+	/* Of 102 threads, two have two hits on average. */
+	assert_hits_of(recorded_hits(fixture), 102, 8);
+	assert_true(recorded_hits(fixture) > 102);
 }
 
 static void
@@ -303,6 +350,62 @@ exec_begins_another_file(void **state)
 	assert_false(profile->processes[1].continues);
 	assert_true(profile->processes[2].continues);
 	assert_false(profile->processes[3].continues);
+	profile_free(profile);
+}
+
+/* The file of a process, counted from 0. */
+static const struct process *
+file_of(const struct profile *profile, uint32_t pid, uint32_t number)
+{
+	for (uint32_t i = 0; i < profile->n_processes; i++)
+		if (profile->processes[i].pid == pid && number-- == 0)
+			return &profile->processes[i];
+	fail();
+	return NULL;
+}
+
+/* When its records come, it may run another program already. */
+static void
+forked_process_has_its_parents_program(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint32_t own = (uint32_t)getpid();
+	const pid_t child = fork();
+	struct profile *profile;
+	const struct process *before, *after;
+	char name[64], exe[64];
+
+	if (child == 0) {
+		execlp("sleep", "sleep", "60", NULL);
+		_exit(127);
+	}
+	snprintf(name, sizeof name, "/proc/%ld/comm", (long)child);
+	do {
+		FILE *file = fopen(name, "re");
+
+		assert_non_null(file);
+		exe[0] = '\0';
+		assert_non_null(fgets(exe, sizeof exe, file));
+		fclose(file);
+	} while (strcmp(exe, "sleep\n") != 0);
+	plain(fixture, own, own, 0x1000, 2 * SECOND);
+	task(fixture, PERF_FORK, (uint32_t)child, own, (uint32_t)child, own,
+	     3 * SECOND);
+	plain(fixture, (uint32_t)child, (uint32_t)child, 0x1000, 3 * SECOND);
+	named(fixture, (uint32_t)child, (uint32_t)child, "sleep", true,
+	      4 * SECOND);
+	plain(fixture, (uint32_t)child, (uint32_t)child, 0x1000, 4 * SECOND);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	profile = load(fixture);
+	assert_int_equal(profile->n_processes, 3);
+	before = file_of(profile, (uint32_t)child, 0);
+	after = file_of(profile, (uint32_t)child, 1);
+	assert_string_equal(before->program, file_of(profile, own, 0)->program);
+	assert_string_not_equal(after->program, before->program);
+	/* The words are only known of the program that runs now. */
+	assert_true(before->command == NULL || before->command[0] == '\0');
+	assert_string_equal(after->command, "sleep 60");
 	profile_free(profile);
 }
 
@@ -336,6 +439,27 @@ lost_samples_are_counted(void **state)
 	profile_free(profile);
 }
 
+/* As many as of the records that were not lost. */
+static void
+lost_records_are_not_all_samples(void **state)
+{
+	struct fixture *fixture = *state;
+	struct profile *profile;
+
+	plain(fixture, PID, PID, 0x1000, 2 * SECOND);
+	for (int i = 0; i < 2; i++)
+		task(fixture, PERF_FORK, CHILD + i, PID, CHILD + i, PID,
+		     2 * SECOND);
+	begin_record(fixture, PERF_LOST, 0);
+	buffer_number(&fixture->buffer, 1, 8);
+	buffer_number(&fixture->buffer, 30, 8);
+	end_record(fixture, 0, 0, 3 * SECOND);
+	plain(fixture, PID, PID, 0x1000, 4 * SECOND);
+	profile = load(fixture);
+	assert_int_equal(profile->resources[0].lost[LOSS_NO_ROOM], 15);
+	profile_free(profile);
+}
+
 /* All hits are in slices, however long the run, and whatever was folded. */
 static void
 slices_add_up_while_they_widen(void **state)
@@ -358,8 +482,9 @@ slices_add_up_while_they_widen(void **state)
 		assert_non_null(timeline);
 		for (size_t k = 0; k < timeline->first[timeline->n_rows]; k++)
 			sum += timeline->hits[0][k];
-		assert_int_equal(sum, n);
-		assert_int_equal(profile_hits(profile, 0, &samples), n);
+		assert_int_equal(profile_hits(profile, 0, &samples), sum);
+		assert_int_equal(samples, n);
+		assert_hits_of(sum, n, 1);
 		profile_free(profile);
 	}
 }
@@ -383,9 +508,214 @@ file_stays_below_its_limit(void **state)
 	profile = load(fixture);
 	hits = profile_hits(profile, 0, &samples);
 	assert_true(hits > 100 && hits < 5000);
-	assert_int_equal(hits + profile->resources[0].lost[LOSS_NO_ROOM],
-	                 5000);
+	assert_hits_of(hits + profile->resources[0].lost[LOSS_NO_ROOM], 5000,
+	               1);
 	profile_free(profile);
+}
+
+/* ---- waits ---- */
+
+enum { RUNS = 1, WAITS = 2 };	/* ids of the events */
+
+static int
+begin_real(void **state)
+{
+	struct error error = { 0 };
+	struct perf_events *events;
+
+	if (begin_with(state, "real") != 0)
+		return -1;
+	events = (struct perf_events *)(uintptr_t)sampler_events(
+	    ((struct fixture *)*state)->sampler);
+	return perf_events_add_id(events, RUNS, 0, &error) != 0 ||
+	    perf_events_add_id(events, WAITS, 1, &error) != 0 ? -1 : 0;
+}
+
+/* A thread runs, or has left its processor. */
+static void
+switches(struct fixture *fixture, bool is_out, uint32_t tid, uint64_t time)
+{
+	begin_record(fixture, PERF_SWITCH, is_out ? PERF_MISC_SWITCH_OUT : 0);
+	end_record(fixture, PID, tid, time);
+}
+
+static void
+waits_at(struct fixture *fixture, uint64_t address, uint64_t from,
+         uint64_t until)
+{
+	fixture->event = WAITS;
+	plain(fixture, PID, PID, address, from);
+	switches(fixture, true, PID, from);
+	if (until > from)
+		switches(fixture, false, PID, until);
+	fixture->event = RUNS;
+}
+
+/* Hits of the frame of an address, or of CPPROFDATA_PARTIAL. */
+static uint64_t
+hits_at(const struct fixture *fixture, uint64_t address)
+{
+	struct profile *profile = load(fixture);
+	const struct sample_tree *tree = profile->tree;
+	uint64_t hits = 0;
+
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		if (profile->frames[tree->label[i]].address == address)
+			hits += sample_tree_hits(tree, 0, i);
+	profile_free(profile);
+	return hits;
+}
+
+#define assert_about(hits, wanted) \
+	assert_in_range((hits), (wanted), (wanted) + 1)
+
+static void
+waits_count_where_they_begin(void **state)
+{
+	struct fixture *fixture = *state;
+
+	waits_at(fixture, 0x1000, 2 * SECOND, 5 * SECOND);
+	assert_about(hits_at(fixture, 0x1000), 750);
+	fixture->event = RUNS;
+	plain(fixture, PID, PID, 0x2000, 5 * SECOND + 4000000);
+	assert_int_equal(hits_at(fixture, 0x2000), 1);
+	/* Its end was lost, and it runs again: it waited, but how long there? */
+	waits_at(fixture, 0x3000, 6 * SECOND, 0);
+	plain(fixture, PID, PID, 0x2000, 7 * SECOND);
+	assert_int_equal(hits_at(fixture, 0x3000), 0);
+	assert_int_equal(hits_at(fixture, 0x2000), 2);
+	assert_about(recorded_hits(fixture), 1002);
+	/* It counts once, although an end is reported later. */
+	switches(fixture, false, PID, 8 * SECOND);
+	assert_about(recorded_hits(fixture), 1002);
+	/* Until it leaves, it runs. */
+	fixture->event = WAITS;
+	plain(fixture, PID, PID, 0x4000, 9 * SECOND);
+	switches(fixture, true, PID, 10 * SECOND);
+	switches(fixture, false, PID, 11 * SECOND);
+	assert_about(hits_at(fixture, 0x4000), 250);
+}
+
+static void
+wait_without_its_sample_has_no_stack(void **state)
+{
+	struct fixture *fixture = *state;
+	struct profile *profile;
+
+	plain(fixture, PID, PID, 0x2000, 2 * SECOND);
+	switches(fixture, true, PID, 3 * SECOND);
+	switches(fixture, false, PID, 4 * SECOND);
+	profile = load(fixture);
+	assert_about(tally(profile, "hits without a stack: in the kernel, "
+	                   "unseen, or in short threads"), 250);
+	assert_int_equal(count_frames(profile, "[partial]"), 1);
+	profile_free(profile);
+	/* The next one has. */
+	waits_at(fixture, 0x1000, 5 * SECOND, 6 * SECOND);
+	assert_about(hits_at(fixture, 0x1000), 250);
+}
+
+/* As many as there is time for, on average: not none, and not one each. */
+static void
+short_waits_have_their_share(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t time = 2 * SECOND;
+
+	for (int i = 0; i < 4000; i++) {
+		waits_at(fixture, 0x1000, time, time + 1000000);
+		waits_at(fixture, 0x2000, time + 2000000, time + 5000000);
+		time += 6000000;
+	}
+	/* Five standard errors. */
+	assert_in_range(hits_at(fixture, 0x1000), 1000 - 137, 1000 + 137);
+	assert_in_range(hits_at(fixture, 0x2000), 3000 - 137, 3000 + 137);
+}
+
+/*
+ * By the records a thread runs for 40 us of 100, and its events count 60, with
+ * the switches, which are in its waits, too.
+ */
+static void
+switches_count_once(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t period = sample_kind_period(
+	    fixture->options.events.kinds[0].kind, 4000);
+	uint64_t time = 2 * SECOND, counted = 0;
+
+	switches(fixture, false, PID, time);
+	plain(fixture, PID, PID, 0x2000, time);
+	for (int i = 0; i < 40000; i++) {
+		time += 40000;
+		counted += 60000;
+		if (counted >= period) {
+			counted -= period;
+			plain(fixture, PID, PID, 0x2000, time);
+		}
+		waits_at(fixture, 0x1000, time, time + 60000);
+		time += 60000;
+	}
+	assert_in_range(hits_at(fixture, 0x2000), 600, 602);
+	/* Five standard errors; 600 if they counted twice. */
+	assert_in_range(hits_at(fixture, 0x1000), 400 - 100, 400 + 100);
+}
+
+/* Hits are up to two intervals ahead of the time that their thread ran. */
+static void
+hits_by_chance_take_nothing_from_waits(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t time = 2 * SECOND;
+
+	for (uint32_t pid = PID; pid < PID + 20; pid++) {
+		task(fixture, PERF_FORK, pid, 1, pid, 1, time);
+		switches(fixture, false, pid, time);
+		plain(fixture, pid, pid, 0x2000, time + 100000);
+		fixture->event = WAITS;
+		plain(fixture, pid, pid, 0x1000, time + 100000);
+		switches(fixture, true, pid, time + 100000);
+		switches(fixture, false, pid, time + 40100000);
+		fixture->event = RUNS;
+		time += 50000000;
+	}
+	assert_hits_of(hits_at(fixture, 0x2000), 20, 4);
+	assert_int_equal(hits_at(fixture, 0x1000), 20 * 10);
+}
+
+/* Where a thread left is lost: it ran for longer than is known. */
+static void
+hits_of_unknown_runs_take_nothing_from_waits(void **state)
+{
+	struct fixture *fixture = *state;
+
+	switches(fixture, false, PID, 2 * SECOND);
+	for (uint64_t i = 1; i <= 20; i++)
+		plain(fixture, PID, PID, 0x2000, 2 * SECOND + i * 4000000);
+	switches(fixture, false, PID, 3 * SECOND);
+	waits_at(fixture, 0x1000, 3 * SECOND + 1000, 3 * SECOND + 40001000);
+	assert_int_equal(hits_at(fixture, 0x1000), 10);
+	/* Now it is known since when it runs. */
+	for (uint64_t i = 1; i <= 20; i++)
+		plain(fixture, PID, PID, 0x2000, 4 * SECOND + i * 4000000);
+	switches(fixture, false, PID, 5 * SECOND);
+	waits_at(fixture, 0x3000, 5 * SECOND + 1000, 5 * SECOND + 40001000);
+	assert_int_equal(hits_at(fixture, 0x3000), 10);
+}
+
+static void
+wait_ends_with_its_thread(void **state)
+{
+	struct fixture *fixture = *state;
+
+	waits_at(fixture, 0x1000, 2 * SECOND, 0);
+	task(fixture, PERF_FORK, PID, PID, PID + 1, PID, 3 * SECOND);
+	task(fixture, PERF_EXIT, PID, PID, PID, 1, 4 * SECOND);
+	assert_about(hits_at(fixture, 0x1000), 500);
+	/* A thread waits from its start until it first runs. */
+	switches(fixture, false, PID + 1, 5 * SECOND);
+	named(fixture, PID, PID + 1, "other", true, 6 * SECOND);
+	assert_about(recorded_hits(fixture), 1000);
 }
 
 /* ---- the kernel ---- */
@@ -398,8 +728,7 @@ static void
 kernel_frames_are_below_the_process(void **state)
 {
 	struct fixture *fixture = *state;
-	const uint64_t registers[X86_64_REGISTERS] = {
-		[X86_64_RIP] = 0x1000, [X86_64_RSP] = 0x7000 };
+	uint64_t registers[DWARF_REGISTERS] = { 0 };
 	const uint64_t stack[2] = { 0 };
 	const uint64_t base = kernel_base();
 	const uint64_t text = base != 0 ? base : UINT64_C(0xffffffff81000000);
@@ -409,6 +738,8 @@ kernel_frames_are_below_the_process(void **state)
 	struct profile *profile;
 	const struct sample_tree *tree;
 
+	registers[DWARF_OWN_ARCH->pc] = 0x1000;
+	registers[DWARF_OWN_ARCH->sp] = 0x7000;
 	sample_in_kernel(fixture, PID, PID, 2 * SECOND, chain, 4, registers,
 	                 stack, sizeof stack);
 	profile = load(fixture);
@@ -435,7 +766,7 @@ kernel_frames_are_below_the_process(void **state)
 enum { DEPTH = 3000 };
 
 static struct snapshot {
-	uint64_t registers[X86_64_REGISTERS];
+	uint64_t registers[DWARF_REGISTERS];
 	unsigned char stack[COPY_MAX];
 	pid_t tid;
 } snapshot;
@@ -450,21 +781,35 @@ copy_stack(unsigned char *to, const volatile unsigned char *from, size_t n)
 		to[i] = from[i];
 }
 
-__attribute__((noinline, noclone)) static void
-stand(void)
+/* By the numbers of unwind tables. */
+static void
+take_registers(uint64_t *registers, const mcontext_t *context)
 {
+#ifdef __x86_64__
 	static const int from[X86_64_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX,
 		REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9,
 		REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 		REG_RIP };
+
+	for (int i = 0; i < X86_64_REGISTERS; i++)
+		registers[i] = (uint64_t)context->gregs[from[i]];
+#else
+	memcpy(registers, context->regs, sizeof context->regs);
+	registers[AARCH64_SP] = context->sp;
+	registers[AARCH64_PC] = context->pc;
+#endif
+}
+
+__attribute__((noinline, noclone)) static void
+stand(void)
+{
 	ucontext_t context;
 
 	getcontext(&context);
-	for (int i = 0; i < X86_64_REGISTERS; i++)
-		snapshot.registers[i] =
-		    (uint64_t)context.uc_mcontext.gregs[from[i]];
+	take_registers(snapshot.registers, &context.uc_mcontext);
 	copy_stack(snapshot.stack, (const volatile unsigned char *)(uintptr_t)
-	           snapshot.registers[X86_64_RSP], sizeof snapshot.stack);
+	           snapshot.registers[DWARF_OWN_ARCH->sp],
+	           sizeof snapshot.stack);
 	sem_post(&is_there);
 	sem_wait(&may_return);
 	sink++;
@@ -529,22 +874,6 @@ map_self(struct fixture *fixture)
 	fclose(maps);
 }
 
-/* How many frames of a function are on the stack of the only sample. */
-static size_t
-count_frames(const struct profile *profile, const char *function)
-{
-	const struct sample_tree *tree = profile->tree;
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < tree->n_nodes; i++) {
-		const struct frame *frame = &profile->frames[tree->label[i]];
-
-		n += strcmp(names_text(profile->names, profile->locations[
-		    frame->first_location].function), function) == 0;
-	}
-	return n;
-}
-
 static void
 take_snapshot(struct fixture *fixture, const struct snapshot *from)
 {
@@ -559,7 +888,13 @@ stack_comes_whole_beyond_its_copy(void **state)
 	struct snapshot first;
 	struct profile *profile;
 	pthread_t thread;
+	char from = 0, to;
 
+	if (process_vm_readv(getpid(), &(struct iovec){ &to, 1 }, 1,
+	                     &(struct iovec){ &from, 1 }, 1, 0) != 1) {
+		print_message("process_vm_readv: %s\n", strerror(errno));
+		skip();		/* qemu-user has none */
+	}
 	sem_init(&is_there, 0, 0);
 	sem_init(&may_return, 0, 0);
 	assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
@@ -617,10 +952,20 @@ main(void)
 		CASE(recording_is_whole_after_each_record),
 		CASE(threads_have_their_names_and_end),
 		CASE(exec_begins_another_file),
+		CASE(forked_process_has_its_parents_program),
 		CASE(children_can_be_left_out),
 		CASE(lost_samples_are_counted),
+		CASE(lost_records_are_not_all_samples),
 		CASE(slices_add_up_while_they_widen),
 		CASE(file_stays_below_its_limit),
+#define REAL(name) cmocka_unit_test_setup_teardown(name, begin_real, end)
+		REAL(waits_count_where_they_begin),
+		REAL(wait_without_its_sample_has_no_stack),
+		REAL(short_waits_have_their_share),
+		REAL(switches_count_once),
+		REAL(hits_by_chance_take_nothing_from_waits),
+		REAL(hits_of_unknown_runs_take_nothing_from_waits),
+		REAL(wait_ends_with_its_thread),
 		CASE(kernel_frames_are_below_the_process),
 		CASE(stack_comes_whole_beyond_its_copy),
 		cmocka_unit_test(refusals_name_what_to_do),

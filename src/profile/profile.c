@@ -698,7 +698,7 @@ profile_copy_tally(struct profile *profile, const struct tally *tally,
 }
 
 const struct loss_kind loss_kinds[N_LOSSES] = {
-	[LOSS_NO_ROOM] = { "no room to store them", false },
+	[LOSS_NO_ROOM] = { "buffers, memory or disk were full", false },
 	[LOSS_THREAD_ENDED] = { "thread ended before they were taken", false },
 	[LOSS_PERF_BEHIND] = { "perf could not keep up", true },
 };

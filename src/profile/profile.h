@@ -28,7 +28,7 @@ enum { RESOURCES_MAX = 256 };
 
 /* Why hits are missing from all stacks; loss_kinds has a row for each. */
 enum loss {
-	LOSS_NO_ROOM,		/* no room to store them */
+	LOSS_NO_ROOM,		/* buffers, memory or disk were full */
 	LOSS_THREAD_ENDED,	/* the thread ended before a sample was
 				 * taken */
 	LOSS_PERF_BEHIND,	/* perf fell behind */
@@ -36,7 +36,7 @@ enum loss {
 };
 
 struct loss_kind {
-	const char *why;	/* for people: "no room to store them" */
+	const char *why;	/* for people: "perf could not keep up" */
 	bool counts_samples;	/* and not hits */
 };
 

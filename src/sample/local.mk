@@ -8,4 +8,8 @@ libcore_a_SOURCES += \
 	src/sample/sample_python.c \
 	src/sample/sample_stack.c \
 	src/sample/sample_target.c \
-	src/sample/sampler.c
+	src/sample/sampler.c \
+	src/sample/sampler.h \
+	src/sample/sampler_files.c \
+	src/sample/sampler_process.c \
+	src/sample/sampler_waits.c

@@ -55,12 +55,22 @@ struct sample_kind {
 /* Ends with a NULL name. */
 extern const struct sample_kind sample_kinds[];
 
+/* What the event counts from one sample to the next, for an interval in gticks. */
+uint64_t sample_kind_period(const struct sample_kind *kind, uint64_t interval);
+
 /* The row of a resource; NULL: it cannot be sampled from outside. */
 const struct sample_kind *sample_kind_find(const char *name);
 
 /*
+ * The other event of `real`, whose own counts the time in which threads run: a
+ * thread leaves its processor, and where.  It happens only in the kernel.
+ */
+extern const struct sample_kind sample_kind_wait;
+
+/*
  * Whether this machine has the event and this user may sample it in their own
- * processes: 0, or an errno.  *sees_kernel: also in the kernel.
+ * processes: 0, or an errno; ENXIO: its number cannot be read from tracefs.
+ * *sees_kernel: also in the kernel.
  */
 int sample_kind_try(const struct sample_kind *kind, bool *sees_kernel);
 
@@ -74,16 +84,22 @@ int sample_events_keep_stacks(void);
 /* Says what forbids perf events, by the errno of a failed attempt. */
 void sample_events_explain(int number, struct text_buffer *text);
 
+enum { SAMPLE_KINDS_MAX = CPPROFDATA_MAX_RESOURCES + 1 };
+
 struct sample_events_options {
 	unsigned n_kinds;
 	struct {
 		const struct sample_kind *kind;
 		uint64_t interval;	/* in gticks */
-	} kinds[CPPROFDATA_MAX_RESOURCES];
+		unsigned resource;	/* number in the recording */
+	} kinds[SAMPLE_KINDS_MAX];
 	bool is_alone;		/* child processes are not sampled */
 	bool is_system;		/* whatever runs is sampled: -1 is added in
 				 * place of threads */
-	bool counts_running;	/* records tell when threads run */
+	bool counts_running;	/* records tell when threads run, as they do
+				 * with sample_kind_wait, and with: */
+	bool looks_at_waits;	/* instead of that kind: sampler.c reads where
+				 * threads wait */
 };
 
 struct sample_events;
@@ -112,13 +128,47 @@ enum sample_begin {
 
 /*
  * Begins to sample a thread: 1, or 0 if there is no such thread any more.  -1
- * with *error set: what forbids it, and the way on.
+ * with *error set: what forbids it, and the way on.  What it and all that it
+ * starts spend goes to the account of that process.
  */
-int sample_events_add(struct sample_events *events, pid_t tid,
+int sample_events_add(struct sample_events *events, pid_t process, pid_t tid,
                       enum sample_begin begin, struct error *error);
 
-/* Ends to sample a thread that was added, and what it has started. */
-void sample_events_remove(struct sample_events *events, pid_t tid);
+/*
+ * A thread inherits the events of the one that starts it, unless these were opened
+ * in the middle of that; the kernel reports its start all the same.  Gives such a
+ * thread, as found by sample_events_drain; it is to be added if it has no events
+ * of its own (sample_events_has), as are those that it has started.  Some have
+ * inherited events after all, and are then sampled twice, but counted once.
+ * False: there is none.
+ */
+bool sample_events_next_orphan(struct sample_events *events, pid_t *tid);
+bool sample_events_has(const struct sample_events *events, pid_t tid);
+
+/* Ends to sample the threads of an account, and what they have started. */
+void sample_events_remove(struct sample_events *events, pid_t process);
+
+/* All events stop; what they have counted can still be asked for. */
+void sample_events_stop(const struct sample_events *events);
+
+/*
+ * What the events of an account have counted, by kind, beyond the periods of
+ * the samples taken, and of what sample_events_charge was told; a sample on the
+ * way is missing, so its threads have ended or its events have stopped.  Each
+ * call gives what is new since the last one.  False: it is not known.
+ */
+bool sample_events_take_unseen(struct sample_events *events, pid_t process,
+                               int64_t unseen[SAMPLE_KINDS_MAX]);
+
+/* So many hits of a kind are known without samples. */
+void sample_events_charge(struct sample_events *events, pid_t process,
+                          unsigned kind, uint64_t hits);
+
+/*
+ * How many records found no room so far.  The buffer tells with the next record
+ * that finds room, so not of a thread's last ones.  0 before Linux 6.0.
+ */
+uint64_t sample_events_n_lost(const struct sample_events *events);
 
 /*
  * Makes copies of stacks larger: sample_events_grow, then sample_events_add for
@@ -158,6 +208,17 @@ bool sample_events_wait(const struct sample_events *events, int process,
  * record that is being delivered was written.
  */
 size_t sample_events_n_running(const struct sample_events *events);
+
+/*
+ * With sample_kind_wait: how long the wait lasted that began with the sample
+ * that is being delivered; UINT64_MAX: its end is not known yet.  All records
+ * up to sample_events_seen_ns have been taken out of the buffers.
+ */
+uint64_t sample_events_wait_ns(const struct sample_events *events);
+uint64_t sample_events_seen_ns(const struct sample_events *events);
+
+/* The thread of a record of a switch. */
+uint32_t sample_record_tid(const struct perf_record *record);
 
 /* The events as the reader of perf.data knows them: event i is kind i. */
 const struct perf_events *sample_events_table(
@@ -271,6 +332,16 @@ const struct sample_stack *sample_walk(struct sample_walker *walker,
                                        const struct perf_sample *sample,
                                        struct error *error);
 
+/*
+ * Likewise the stack of a thread that waits in the kernel, as it is now.  Only
+ * its stack pointer and program counter are known, and none of the kernel's
+ * frames.  Without frames: this user may not know it.  Whether it waited all
+ * the time is for the caller to find out.  NULL without *error: it runs.
+ */
+const struct sample_stack *sample_walk_waiting(struct sample_walker *walker,
+                                               uint32_t pid, uint32_t tid,
+                                               struct error *error);
+
 /* ---- sample_held.c ---- */
 
 /*
@@ -333,6 +404,8 @@ struct sample_facts {
 	uint32_t pid, parent_pid, user;
 	uint64_t start_mono_ns;		/* when it began, or its program */
 	const char *executable, *directory;
+	const char *started_as;		/* the path of the link by which it was
+					 * executed */
 	const char *arguments;		/* [arguments_size], each with a NUL */
 	size_t arguments_size;
 	bool continues;			/* it ran another program before, which
@@ -442,6 +515,7 @@ int sample_python_begin(struct sample_python *python, struct error *error);
 /* Where a module has what is needed of the interpreter. */
 struct sample_python_symbols {
 	uint64_t runtime, code_type, version, loop, loop_size;
+	uint64_t index, index_size;	/* .eh_frame_hdr; 0: there is none */
 };
 
 /* False: it has no interpreter. */
@@ -563,7 +637,12 @@ struct sampler_result {
 	uint64_t n_samples, n_processes, n_lost;
 	uint64_t own_cpu_ns;	/* of the sampler */
 	uint64_t cpu_ns;	/* of the processes, while they were sampled */
-	uint64_t unseen_ns;	/* the part of it without samples */
+	struct sampler_unseen {
+		const struct sample_kind *kind;	/* NULL: none */
+		uint64_t interval;	/* in gticks */
+		uint64_t hits;		/* in the files, that have no sample */
+	} unseen[CPPROFDATA_MAX_RESOURCES];
+	uint64_t lost_wait_ns;	/* waits whose samples were lost */
 	bool sees_kernel;
 	struct sample_held *held;	/* to be freed by the caller, after the
 					 * functions have been named */

@@ -33,10 +33,14 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/task.h"
 
 enum {
 	SAMPLE_COPY = 8192,		/* bytes of a stack that are copied */
 	SAMPLE_COPY_MAX = 61440,	/* a record has 64 KiB at most */
+	SAMPLE_WAIT_PART = 8,		/* of that, where a wait begins, as there
+					 * may be very many; outer frames
+					 * mostly stay until they are read */
 	SAMPLE_GENERATIONS = 5,
 	SAMPLE_LEFT_NS = 1000000,	/* records that are younger stay in the
 					 * rings, if samples are watched */
@@ -44,27 +48,24 @@ enum {
 					 * its thread is off the processor */
 	SAMPLE_RING_PAGES = 128,	/* what every user may lock */
 	SAMPLE_RING_PAGES_ROOT = 512,	/* on few processors */
+	SAMPLE_RING_PAGES_WAITS = 2048,	/* where waits are sampled, as very many
+					 * may begin before this process runs
+					 * again; fewer on many processors */
 	SAMPLE_CPUS_FEW = 16,
 	SAMPLE_RING_LEAST = 8,
 	SAMPLE_LEAST_PART = 32,		/* of an interval, between samples, */
 	SAMPLE_LEAST_NS = 100000,	/* but more than one costs */
 	SAMPLE_LATE_MOST = 8,		/* intervals that are made up for */
 	SAMPLE_CPUS_MAX = 4096,
+	SAMPLE_FORMAT_LOST = 1 << 4,	/* PERF_FORMAT_LOST, which older headers
+					 * lack */
 };
-
-/*
- * The registers to be copied, by processor.  perf_frame_begin reads them.
- */
-#if defined __x86_64__
-/* All but flags and segments. */
-enum { SAMPLE_REGISTERS = 0xff01ff };
-#else
-#error "the registers of this processor are not known"
-#endif
 
 const struct sample_kind sample_kinds[] = {
 	{ "cpu", "perf event cpu-clock, from outside", PERF_TYPE_SOFTWARE,
 	  PERF_COUNT_SW_CPU_CLOCK, 1000, 4000, false },
+	{ "real", "perf events cpu-clock and context-switches, from outside",
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000, 4000, false },
 	{ "page-faults", "perf event page-faults, from outside",
 	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, 50, false },
 	{ "major-faults", "perf event major-faults, from outside",
@@ -73,6 +74,8 @@ const struct sample_kind sample_kinds[] = {
 	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, 50, false },
 	{ "context-switches", "perf event context-switches, from outside",
 	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 10, true },
+	{ "syscalls", "perf event raw_syscalls:sys_enter, from outside",
+	  PERF_TYPE_TRACEPOINT, 0, 1, 100, true },
 	{ "cycles", "perf event cycles:u, from outside", PERF_TYPE_HARDWARE,
 	  PERF_COUNT_HW_CPU_CYCLES, 1, 10000000, false },
 	{ "instructions", "perf event instructions:u, from outside",
@@ -82,6 +85,10 @@ const struct sample_kind sample_kinds[] = {
 	{ "branch-misses", "perf event branch-misses:u, from outside",
 	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 1, 10000, false },
 	{ NULL, NULL, 0, 0, 0, 0, false }
+};
+
+const struct sample_kind sample_kind_wait = {
+	"real", "", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 1, true
 };
 
 /* The ring buffer of a processor. */
@@ -101,24 +108,43 @@ struct sample_taken {
 	uint64_t time;
 	size_t begin;		/* in the bytes taken */
 	size_t ring;
+	uint64_t wait_ns;	/* of a sample of sample_kind_wait */
+};
+
+/*
+ * While waits are looked for backwards: when a thread leaves its processor next,
+ * and when it runs again after that.  UINT64_MAX: not known.
+ */
+struct sample_switch {
+	uint64_t out_ns, in_ns;
 };
 
 /* The thread that an event was opened for. */
 struct sample_owner {
 	pid_t tid;
 	unsigned generation;
+	uint32_t account;
+	unsigned kind;
+};
+
+/* What the events of one account have counted and samples do not stand for. */
+struct sample_account {
+	int64_t unseen[SAMPLE_KINDS_MAX];	/* without the open events */
 };
 
 /* A thread that has events of its own. */
 struct sample_opened {
 	unsigned generation;	/* of the newest */
-	uint64_t time_ns;	/* when they were opened; 0: it has ended */
+	uint64_t time_ns;	/* when all were open; 0: it has ended */
+	bool may_fork;		/* it may be in a fork that began before that */
 };
 
 struct sample_events {
 	struct sample_events_options options;
 	bool sees_kernel;
-	struct perf_event_attr attrs[CPPROFDATA_MAX_RESOURCES];
+	struct perf_event_attr attrs[SAMPLE_KINDS_MAX];
+	unsigned wait;			/* the kind sample_kind_wait;
+					 * SAMPLE_KINDS_MAX: there is none */
 	struct perf_events table;
 	struct sample_ring *rings;	/* [n_rings] */
 	size_t n_rings;
@@ -128,11 +154,17 @@ struct sample_events {
 		uint64_t id;
 		unsigned kind;
 		size_t ring;
+		uint32_t account;
 	} *fds;				/* [n_fds] */
+	struct id_table processes;	/* that were added; their numbers index: */
+	struct sample_account *accounts;
+	size_t accounts_capacity;
 	pthread_mutex_t clocks;		/* of the rings' events */
 	size_t n_fds, fds_capacity;
 	size_t n_old;			/* while both generations are open:
 					 * those of the old one, the first */
+	uint64_t n_lost_closed;		/* lost records of events that are not
+					 * open any more */
 	bool cannot_grow;
 	bool watches;			/* each sample wakes, and it is reported
 					 * when threads run */
@@ -149,10 +181,16 @@ struct sample_events {
 	struct id_table tids;		/* their numbers index: */
 	struct sample_opened *opened;
 	size_t opened_capacity;
+	pid_t *orphans;			/* [n_orphans]: see next_orphan */
+	size_t n_orphans, orphans_capacity;
 	unsigned char *bytes;		/* [n_bytes] records of this round */
 	size_t n_bytes, bytes_capacity;
 	struct sample_taken *taken;	/* [n_taken] */
 	size_t n_taken, taken_capacity;
+	uint64_t seen_ns;		/* up to here records have been taken */
+	struct id_table switched;	/* threads; their numbers index: */
+	struct sample_switch *switches;
+	size_t switches_capacity;
 	unsigned char whole[PERF_RECORD_SIZE_MAX + 1];	/* a record that was
 							 * in two pieces */
 };
@@ -167,11 +205,45 @@ sample_kind_find(const char *name)
 	return NULL;
 }
 
+uint64_t
+sample_kind_period(const struct sample_kind *kind, uint64_t interval)
+{
+	return cpprofdata_period(interval * kind->scale);
+}
+
 static int
 sample_event_open(struct perf_event_attr *attr, pid_t tid, int cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, tid, cpu, -1,
 	                    PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The number in a file; INT_MIN: there is none. */
+static int
+sample_events_setting(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	int number = INT_MIN;
+
+	if (file == NULL)
+		return INT_MIN;
+	if (fscanf(file, "%d", &number) != 1)
+		number = INT_MIN;
+	fclose(file);
+	return number;
+}
+
+/* The kernel's number of the tracepoint; INT_MIN: it cannot be read. */
+static int
+sample_events_tracepoint(void)
+{
+	static const char *const paths[] = {
+		"/sys/kernel/tracing/events/raw_syscalls/sys_enter/id",
+		"/sys/kernel/debug/tracing/events/raw_syscalls/sys_enter/id",
+	};
+	int number = sample_events_setting(paths[0]);
+
+	return number != INT_MIN ? number : sample_events_setting(paths[1]);
 }
 
 /* The fields that all events and the owners of rings have in common. */
@@ -198,7 +270,9 @@ sample_kind_attr(const struct sample_kind *kind, bool sees_kernel)
 	struct perf_event_attr attr = sample_event_attr(kind->type,
 	                                                kind->config);
 
-	attr.sample_period = kind->interval * kind->scale;
+	if (kind->type == PERF_TYPE_TRACEPOINT)
+		attr.config = (uint64_t)sample_events_tracepoint();
+	attr.sample_period = sample_kind_period(kind, kind->interval);
 	/* As the resources of this type are defined. */
 	attr.exclude_kernel = !sees_kernel || kind->type == PERF_TYPE_HARDWARE;
 	return attr;
@@ -209,6 +283,9 @@ sample_kind_try(const struct sample_kind *kind, bool *sees_kernel)
 {
 	int fd = -1, why = 0;
 
+	if (kind->type == PERF_TYPE_TRACEPOINT &&
+	    sample_events_tracepoint() == INT_MIN)
+		return ENXIO;
 	for (int kernel = 1; fd < 0 && kernel >= kind->is_kernel; kernel--) {
 		struct perf_event_attr attr = sample_kind_attr(kind,
 		                                               kernel != 0);
@@ -233,21 +310,6 @@ sample_events_keep_stacks(void)
 	return sample_event_open(&attr, 0, -1);
 }
 
-/* The number in a file of /proc; INT_MIN: there is none. */
-static int
-sample_events_setting(const char *path)
-{
-	FILE *file = fopen(path, "re");
-	int number = INT_MIN;
-
-	if (file == NULL)
-		return INT_MIN;
-	if (fscanf(file, "%d", &number) != 1)
-		number = INT_MIN;
-	fclose(file);
-	return number;
-}
-
 void
 sample_events_explain(int number, struct text_buffer *text)
 {
@@ -259,6 +321,11 @@ sample_events_explain(int number, struct text_buffer *text)
 	else if (number == ENOENT || number == ENODEV ||
 	         number == EOPNOTSUPP)
 		text_add_string(text, "this machine has no such event");
+	else if (number == ENXIO)
+		text_add_string(text, "its number cannot be read from tracefs: "
+		                "run cpprof as root, where "
+		                "/sys/kernel/tracing is mounted (mount -t "
+		                "tracefs none /sys/kernel/tracing)");
 	else if (number == EMFILE || number == ENFILE)
 		text_add_string(text, "too many open files: raise the limit "
 		                "with ulimit -n, or sample fewer threads");
@@ -288,13 +355,25 @@ sample_events_explain(int number, struct text_buffer *text)
 
 /* ---- rings ---- */
 
+/* How many pages a processor's buffer is to have. */
+static size_t
+sample_ring_pages(const struct sample_events *events, long n_cpus)
+{
+	size_t pages = SAMPLE_RING_PAGES_WAITS;
+
+	if (geteuid() != 0 || n_cpus > SAMPLE_CPUS_FEW)
+		return SAMPLE_RING_PAGES;
+	while (pages > SAMPLE_RING_PAGES_ROOT &&
+	       (events->wait == SAMPLE_KINDS_MAX || pages * (size_t)n_cpus >
+	        SAMPLE_RING_PAGES_ROOT * SAMPLE_CPUS_FEW))
+		pages /= 2;
+	return pages;
+}
+
 /* Maps as large a buffer as the user may lock. */
 static bool
-sample_ring_map(struct sample_ring *ring, size_t page_size, long n_cpus)
+sample_ring_map(struct sample_ring *ring, size_t page_size, size_t most)
 {
-	const size_t most = geteuid() == 0 && n_cpus <= SAMPLE_CPUS_FEW ?
-	    SAMPLE_RING_PAGES_ROOT : SAMPLE_RING_PAGES;
-
 	for (size_t pages = most; pages >= SAMPLE_RING_LEAST;
 	     pages /= 2) {
 		void *at = mmap(NULL, (pages + 1) * page_size, PROT_READ |
@@ -314,6 +393,7 @@ sample_events_open_rings(struct sample_events *events, struct error *error)
 {
 	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	const long n = sysconf(_SC_NPROCESSORS_CONF);
+	const size_t pages = sample_ring_pages(events, n);
 	struct text_buffer why = { 0 };
 	int number = ENODEV;
 
@@ -327,12 +407,17 @@ sample_events_open_rings(struct sample_events *events, struct error *error)
 		    PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 
 		attr.exclude_kernel = 1;
+		/* Else it wakes this process when it is half full, which is too
+		 * late for stacks that are read then. */
+		attr.watermark = pages > SAMPLE_RING_PAGES_ROOT;
+		attr.wakeup_watermark = attr.watermark ?
+		    SAMPLE_RING_PAGES_ROOT / 2 * (uint32_t)page_size : 0;
 		*ring = (struct sample_ring){ .cpu = cpu, .clock = -1,
 			.owner = sample_event_open(&attr, 0, cpu) };
 		number = ring->owner < 0 ? errno : 0;
 		if (number == ENODEV)
 			continue;	/* the processor is off */
-		if (number == 0 && !sample_ring_map(ring, page_size, n)) {
+		if (number == 0 && !sample_ring_map(ring, page_size, pages)) {
 			number = errno;
 			close(ring->owner);
 			error_set(error, "no memory for the samples of a "
@@ -362,15 +447,19 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	const struct sample_events_options *options = &events->options;
 
 	*attr = sample_kind_attr(options->kinds[i].kind, events->sees_kernel);
-	attr->sample_period = options->kinds[i].interval *
-	    options->kinds[i].kind->scale;
+	attr->sample_period = sample_kind_period(options->kinds[i].kind,
+	                                         options->kinds[i].interval);
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
 	    PERF_SAMPLE_CALLCHAIN;
 	/* The process's frames are unwound, the kernel's are not. */
 	attr->exclude_callchain_user = 1;
-	attr->exclude_callchain_kernel = attr->exclude_kernel;
-	attr->sample_regs_user = SAMPLE_REGISTERS;
-	attr->sample_stack_user = events->copy;
+	/* That of a tracepoint is always the same, in what traces. */
+	attr->exclude_callchain_kernel = attr->exclude_kernel ||
+	    attr->type == PERF_TYPE_TRACEPOINT;
+	attr->sample_regs_user = DWARF_OWN_ARCH->perf_registers;
+	attr->sample_stack_user = i == events->wait ?
+	    events->copy / SAMPLE_WAIT_PART : events->copy;
+	attr->read_format = SAMPLE_FORMAT_LOST;
 	attr->inherit = !options->is_system;
 	attr->inherit_thread = options->is_alone;
 	attr->exclude_idle = options->is_system;
@@ -380,7 +469,8 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	if (i > 0)
 		return;
 	/* One event reports what the process does. */
-	attr->context_switch = events->watches || options->counts_running;
+	attr->context_switch = events->watches || options->counts_running ||
+	    options->looks_at_waits || events->wait < SAMPLE_KINDS_MAX;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = 1;
@@ -404,6 +494,10 @@ sample_events_new(const struct sample_events_options *options,
 	events->half_full = -1;
 	events->copy = SAMPLE_COPY;
 	events->begin_ns[1] = UINT64_MAX;
+	events->wait = SAMPLE_KINDS_MAX;
+	for (unsigned i = 0; i < options->n_kinds; i++)
+		if (options->kinds[i].kind == &sample_kind_wait)
+			events->wait = i;
 	for (unsigned i = 0; i < options->n_kinds; i++) {
 		sample_events_fill_attr(events, i, &events->attrs[i]);
 		perf_events_add(&events->table, (const unsigned char *)
@@ -473,8 +567,13 @@ sample_events_free(struct sample_events *events)
 		close(events->rings[i].owner);
 	}
 	free(events->owners);
+	id_table_free(&events->processes);
+	free(events->accounts);
 	id_table_free(&events->tids);
 	free(events->opened);
+	free(events->orphans);
+	id_table_free(&events->switched);
+	free(events->switches);
 	free(events->bytes);
 	free(events->taken);
 	perf_events_free(&events->table);
@@ -503,7 +602,8 @@ sample_events_table(const struct sample_events *events)
 
 /* Opens the event of a kind on a processor; an errno. */
 static int
-sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
+sample_events_open_one(struct sample_events *events, unsigned i,
+                       uint32_t account, pid_t tid,
                        const struct sample_ring *ring, struct error *error)
 {
 	struct perf_event_attr *attr = &events->attrs[i];
@@ -514,8 +614,12 @@ sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
 	                sizeof *events->fds, error) != 0)
 		return ENOMEM;
 	fd = sample_event_open(attr, tid, ring->cpu);
-	/* Before Linux 5.12 there are no build-ids, before 5.13 no threads
-	 * without children. */
+	/* Before Linux 6.0 lost records are not counted, before 5.12 there are
+	 * no build-ids, before 5.13 no threads without children. */
+	if (fd < 0 && errno == EINVAL && attr->read_format != 0) {
+		attr->read_format = 0;
+		fd = sample_event_open(attr, tid, ring->cpu);
+	}
 	if (fd < 0 && errno == EINVAL && attr->build_id) {
 		attr->build_id = 0;
 		fd = sample_event_open(attr, tid, ring->cpu);
@@ -527,7 +631,8 @@ sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
 	if (fd < 0)
 		return errno;
 	events->fds[events->n_fds++] = (struct sample_open){ .fd = fd,
-		.tid = tid, .kind = i, .ring = (size_t)(ring - events->rings) };
+		.tid = tid, .kind = i, .ring = (size_t)(ring - events->rings),
+		.account = account };
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owner) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
 		return errno;
@@ -538,7 +643,7 @@ sample_events_open_one(struct sample_events *events, unsigned i, pid_t tid,
 	                error) != 0)
 		return ENOMEM;
 	events->owners[id_table_find(&events->table.ids, id)] =
-	    (struct sample_owner){ tid, events->generation };
+	    (struct sample_owner){ tid, events->generation, account, i };
 	return 0;
 }
 
@@ -554,25 +659,32 @@ sample_events_clock(void)
 /* Notes that a thread has events of its own. */
 static int
 sample_events_note(struct sample_events *events, pid_t tid,
-                   struct error *error)
+                   enum sample_begin begin, struct error *error)
 {
 	const uint32_t number = id_table_add(&events->tids, (uint64_t)tid,
 	                                     error);
+	struct task task = { 0 };
 
 	if (number == NO_ID ||
 	    memory_grow(&events->opened, &events->opened_capacity,
 	                (size_t)number + 1, sizeof *events->opened,
 	                error) != 0)
 		return -1;
+	/* After the events are open, and before it is said when they were.  A
+	 * thread that forks is never in the state S. */
+	if (begin == SAMPLE_NOW)
+		task_read(tid, &task);
 	events->opened[number] = (struct sample_opened){
-		events->generation, sample_events_clock()
+		events->generation, sample_events_clock(),
+		begin == SAMPLE_NOW && task.state != 'S'
 	};
 	return 0;
 }
 
 /* Opens all events of a thread; an errno. */
 static int
-sample_events_open_thread(struct sample_events *events, pid_t tid,
+sample_events_open_thread(struct sample_events *events, uint32_t account,
+                          pid_t tid, enum sample_begin begin,
                           struct error *error)
 {
 	const size_t n_before = events->n_fds;
@@ -581,10 +693,10 @@ sample_events_open_thread(struct sample_events *events, pid_t tid,
 	for (size_t k = 0; number == 0 && k < events->n_rings; k++)
 		for (unsigned i = 0; number == 0 &&
 		     i < events->options.n_kinds; i++)
-			number = sample_events_open_one(events, i, tid,
-			    &events->rings[k], error);
+			number = sample_events_open_one(events, i, account,
+			    tid, &events->rings[k], error);
 	if (number == 0 && tid > 0 &&
-	    sample_events_note(events, tid, error) != 0)
+	    sample_events_note(events, tid, begin, error) != 0)
 		number = ENOMEM;
 	while (number != 0 && events->n_fds > n_before)
 		close(events->fds[--events->n_fds].fd);
@@ -612,10 +724,30 @@ sample_events_find_clocks(struct sample_events *events)
 	}
 }
 
+/* The account of a process, made if it is not there; NO_ID with *error set. */
+static uint32_t
+sample_events_need_account(struct sample_events *events, pid_t process,
+                           struct error *error)
+{
+	const uint32_t n = events->processes.n;
+	const uint32_t number = id_table_add(&events->processes,
+	                                     (uint64_t)process, error);
+
+	if (number == NO_ID ||
+	    memory_grow(&events->accounts, &events->accounts_capacity,
+	                (size_t)number + 1, sizeof *events->accounts,
+	                error) != 0)
+		return NO_ID;
+	if (number >= n)
+		events->accounts[number] = (struct sample_account){ 0 };
+	return number;
+}
+
 int
-sample_events_add(struct sample_events *events, pid_t tid,
+sample_events_add(struct sample_events *events, pid_t process, pid_t tid,
                   enum sample_begin begin, struct error *error)
 {
+	uint32_t account;
 	struct text_buffer why = { 0 };
 	int number;
 
@@ -625,7 +757,9 @@ sample_events_add(struct sample_events *events, pid_t tid,
 		events->attrs[i].disabled = events->attrs[i].enable_on_exec =
 		    begin == SAMPLE_AT_EXEC;
 	pthread_mutex_lock(&events->clocks);
-	number = sample_events_open_thread(events, tid, error);
+	account = sample_events_need_account(events, process, error);
+	number = account == NO_ID ? ENOMEM :
+	    sample_events_open_thread(events, account, tid, begin, error);
 	if (tid < 0)
 		sample_events_find_clocks(events);
 	pthread_mutex_unlock(&events->clocks);
@@ -649,14 +783,64 @@ sample_events_add(struct sample_events *events, pid_t tid,
 	return -1;
 }
 
-void
-sample_events_remove(struct sample_events *events, pid_t tid)
+/* What an event has counted, and how many records found no room. */
+struct sample_count {
+	uint64_t value;
+	uint64_t n_lost;		/* 0 where the kernel does not tell */
+};
+
+static struct sample_count
+sample_event_read(int fd)
 {
+	uint64_t numbers[2] = { 0 };
+
+	if (read(fd, numbers, sizeof numbers) < (ssize_t)sizeof *numbers)
+		numbers[0] = 0;
+	return (struct sample_count){ numbers[0], numbers[1] };
+}
+
+uint64_t
+sample_events_n_lost(const struct sample_events *events)
+{
+	uint64_t n = events->n_lost_closed;
+
+	for (size_t i = 0; i < events->n_fds; i++)
+		n += sample_event_read(events->fds[i].fd).n_lost;
+	return n;
+}
+
+/* Closes an event that has counted. */
+static void
+sample_events_close(struct sample_events *events,
+                    const struct sample_open *open)
+{
+	const struct sample_count count = sample_event_read(open->fd);
+
+	events->n_lost_closed += count.n_lost;
+	events->accounts[open->account].unseen[open->kind] +=
+	    (int64_t)count.value;
+	close(open->fd);
+}
+
+/* What an open event has counted so far is not to be counted. */
+static void
+sample_events_begin_count(struct sample_events *events,
+                          const struct sample_open *open)
+{
+	events->accounts[open->account].unseen[open->kind] -=
+	    (int64_t)sample_event_read(open->fd).value;
+}
+
+void
+sample_events_remove(struct sample_events *events, pid_t process)
+{
+	const uint32_t account = id_table_find(&events->processes,
+	                                       (uint64_t)process);
 	size_t n = 0, n_old = 0;
 
 	for (size_t i = 0; i < events->n_fds; i++) {
-		if (events->fds[i].tid == tid) {
-			close(events->fds[i].fd);
+		if (events->fds[i].account == account) {
+			sample_events_close(events, &events->fds[i]);
 			continue;
 		}
 		n_old += i < events->n_old;
@@ -664,6 +848,52 @@ sample_events_remove(struct sample_events *events, pid_t tid)
 	}
 	events->n_fds = n;
 	events->n_old = n_old;
+}
+
+void
+sample_events_stop(const struct sample_events *events)
+{
+	for (size_t i = 0; i < events->n_fds; i++)
+		ioctl(events->fds[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void
+sample_events_charge(struct sample_events *events, pid_t process,
+                     unsigned kind, uint64_t hits)
+{
+	const uint32_t account = id_table_find(&events->processes,
+	                                       (uint64_t)process);
+
+	if (account != NO_ID)
+		events->accounts[account].unseen[kind] -=
+		    (int64_t)(hits * events->options.kinds[kind].interval *
+		              events->options.kinds[kind].kind->scale);
+}
+
+bool
+sample_events_take_unseen(struct sample_events *events, pid_t process,
+                          int64_t unseen[SAMPLE_KINDS_MAX])
+{
+	const uint32_t account = id_table_find(&events->processes,
+	                                       (uint64_t)process);
+	struct sample_account *of = &events->accounts[account];
+
+	if (account == NO_ID)
+		return false;
+	memcpy(unseen, of->unseen, sizeof of->unseen);
+	memset(of->unseen, 0, sizeof of->unseen);
+	for (size_t i = 0; i < events->n_fds; i++) {
+		const struct sample_open *open = &events->fds[i];
+		int64_t value;
+
+		if (open->account != account)
+			continue;
+		value = (int64_t)sample_event_read(open->fd).value;
+		unseen[open->kind] += value;
+		of->unseen[open->kind] -= value;
+	}
+	/* Before Linux 5.13, child processes inherit the events. */
+	return !events->options.is_alone || events->attrs[0].inherit_thread;
 }
 
 /* ---- larger copies ---- */
@@ -712,13 +942,17 @@ sample_events_grown(struct sample_events *events, bool has_all)
 
 	/* Then the old ones go on, and nothing is ever taken of the new. */
 	events->cannot_grow = !has_all;
+	events->generation -= !has_all;
 	pthread_mutex_lock(&events->clocks);
 	while (!has_all && events->n_fds > events->n_old)
 		close(events->fds[--events->n_fds].fd);
 	if (has_all) {
 		events->begin_ns[events->generation] = sample_events_clock();
+		/* Up to now, only the old ones have counted. */
+		for (size_t i = events->n_old; i < events->n_fds; i++)
+			sample_events_begin_count(events, &events->fds[i]);
 		for (size_t i = 0; i < events->n_old; i++)
-			close(events->fds[i].fd);
+			sample_events_close(events, &events->fds[i]);
 		memmove(events->fds, events->fds + events->n_old,
 		        n_new * sizeof *events->fds);
 		events->n_fds = n_new;
@@ -729,46 +963,141 @@ sample_events_grown(struct sample_events *events, bool has_all)
 
 /* ---- records ---- */
 
+/* A thread's own events; NULL: it has none. */
+static struct sample_opened *
+sample_events_opened(const struct sample_events *events, uint32_t tid)
+{
+	const uint32_t number = id_table_find(&events->tids, tid);
+	struct sample_opened *opened = number == NO_ID ? NULL :
+	    &events->opened[number];
+
+	return opened != NULL && opened->time_ns != 0 ? opened : NULL;
+}
+
+bool
+sample_events_has(const struct sample_events *events, pid_t tid)
+{
+	const struct sample_opened *opened = sample_events_opened(events,
+	    (uint32_t)tid);
+
+	return opened != NULL && opened->generation == events->generation;
+}
+
 /*
- * Whether a record is of the generation that counts at its time and, of a
- * thread with events of its own, of these.
+ * A thread was started: { pid, parent's pid, tid, parent's tid }.  If that had
+ * begun when the parent's events were opened, it has not inherited them all.
  */
-static bool
-sample_events_counts(struct sample_events *events,
-                     const struct perf_record *record, uint64_t time)
+static int
+sample_events_note_fork(struct sample_events *events,
+                        const struct perf_record *record, uint64_t time,
+                        struct error *error)
+{
+	struct sample_opened *opened;
+	uint32_t tids[2];
+
+	if (record->size < PERF_HEADER_SIZE + 16)
+		return 0;
+	memcpy(tids, record->bytes + PERF_HEADER_SIZE + 8, sizeof tids);
+	opened = sample_events_opened(events, tids[1]);
+	if (opened == NULL || (!opened->may_fork && time > opened->time_ns))
+		return 0;
+	/* The next one begins after this. */
+	opened->may_fork &= time <= opened->time_ns;
+	if (memory_grow(&events->orphans, &events->orphans_capacity,
+	                events->n_orphans + 1, sizeof *events->orphans,
+	                error) != 0)
+		return -1;
+	events->orphans[events->n_orphans++] = (pid_t)tids[0];
+	return 0;
+}
+
+bool
+sample_events_next_orphan(struct sample_events *events, pid_t *tid)
+{
+	if (events->n_orphans == 0)
+		return false;
+	*tid = events->orphans[--events->n_orphans];
+	return true;
+}
+
+/* The thread of an event whose record this is; NULL: it is not known. */
+static const struct sample_owner *
+sample_events_owner(const struct sample_events *events,
+                    const struct perf_record *record)
 {
 	const bool is_sample = record->type == PERF_SAMPLE;
 	const size_t least = PERF_HEADER_SIZE + (is_sample ? 16 : 8);
-	const struct sample_owner *owner;
-	struct sample_opened *opened;
-	uint32_t number, tid;
+	uint32_t number;
 
-	if (events->generation == 0 || record->type == PERF_LOST ||
-	    record->size < least)
-		return true;
+	if (record->type == PERF_LOST || record->size < least)
+		return NULL;
 	number = id_table_find(&events->table.ids, perf_number_at(
 	    record->bytes + (is_sample ? PERF_HEADER_SIZE :
 	                     record->size - 8)));
-	if (number == NO_ID)
-		return true;
-	owner = &events->owners[number];
+	return number == NO_ID ? NULL : &events->owners[number];
+}
+
+/* A sample stands for the period of its event. */
+static void
+sample_events_note_sample(struct sample_events *events,
+                          const struct sample_owner *owner)
+{
+	events->accounts[owner->account].unseen[owner->kind] -=
+	    (int64_t)events->attrs[owner->kind].sample_period;
+}
+
+/*
+ * Whether a record counts that an event of its owner's has written: if that is of
+ * the generation that counts at its time and, of a thread with events of its own,
+ * of these.  To be asked in the order of time.
+ */
+static bool
+sample_events_counts(struct sample_events *events,
+                     const struct sample_owner *owner,
+                     const struct perf_record *record, uint64_t time)
+{
+	const bool is_sample = record->type == PERF_SAMPLE;
+	struct sample_opened *opened;
+	size_t tid_at;
+	uint32_t tid;
+
 	if (time < events->begin_ns[owner->generation] ||
 	    time >= events->begin_ns[owner->generation + 1])
 		return false;
-	if (!is_sample && record->type != PERF_FORK)
+	/* Of a sample { id, pid, tid }, of a new thread { pid, ppid, tid }, of
+	 * a new program { pid, tid }. */
+	if (is_sample)
+		tid_at = 12;
+	else if (record->type == PERF_FORK)
+		tid_at = 8;
+	else if (record->type == PERF_COMM &&
+	         (record->misc & PERF_MISC_COMM_EXEC) != 0)
+		tid_at = 4;
+	else
 		return true;
-	/* Of a sample { id, pid, tid }, of a new thread { pid, ppid, tid }. */
-	memcpy(&tid, record->bytes + PERF_HEADER_SIZE + (is_sample ? 12 : 8),
-	       sizeof tid);
-	number = id_table_find(&events->tids, tid);
-	opened = number == NO_ID ? NULL : &events->opened[number];
-	if (opened == NULL || opened->time_ns == 0)
+	memcpy(&tid, record->bytes + PERF_HEADER_SIZE + tid_at, sizeof tid);
+	opened = sample_events_opened(events, tid);
+	if (opened == NULL || opened->generation != owner->generation)
 		return true;
-	/* A new thread that has the number of one that has ended. */
-	if (!is_sample && time > opened->time_ns)
+	if (owner->tid == (pid_t)tid) {
+		/* Where it stands is in no fork. */
+		opened->may_fork &= !is_sample || time <= opened->time_ns ||
+		    (record->misc & PERF_MODE_MASK) != PERF_MODE_USER;
+		return true;
+	}
+	if (is_sample && time <= opened->time_ns)
+		return true;
+	if (is_sample) {
+		/* What it stands for was counted, as well as by its own. */
+		sample_events_note_sample(events, owner);
+		return false;
+	}
+	/* A new thread that has the number of one that has ended; or another
+	 * thread has executed a program, and keeps its events under the number
+	 * of the first, whose events are gone. */
+	if (time > opened->time_ns)
 		opened->time_ns = 0;
-	return !is_sample || opened->generation != owner->generation ||
-	    owner->tid == (pid_t)tid;
+	return true;
 }
 
 /* Keeps a copy of a record. */
@@ -780,8 +1109,6 @@ sample_events_take(struct sample_events *events,
 	const uint64_t time = perf_events_time(&events->table, record);
 
 	events->has_lost |= record->type == PERF_LOST;
-	if (!sample_events_counts(events, record, time))
-		return 0;
 	if (memory_grow(&events->taken, &events->taken_capacity,
 	                events->n_taken + 1, sizeof *events->taken,
 	                error) != 0 ||
@@ -790,7 +1117,8 @@ sample_events_take(struct sample_events *events,
 		return -1;
 	memcpy(events->bytes + events->n_bytes, record->bytes, record->size);
 	events->taken[events->n_taken++] = (struct sample_taken){
-		time, events->n_bytes, (size_t)(ring - events->rings)
+		time, events->n_bytes, (size_t)(ring - events->rings),
+		UINT64_MAX
 	};
 	events->n_bytes += record->size;
 	return 0;
@@ -805,6 +1133,36 @@ sample_events_compare(const void *left, const void *right)
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* Sorts the records taken, and leaves only those that count. */
+static int
+sample_events_sort(struct sample_events *events, struct error *error)
+{
+	size_t n = 0;
+
+	if (events->n_taken > 0)
+		qsort(events->taken, events->n_taken, sizeof *events->taken,
+		      sample_events_compare);
+	for (size_t i = 0; i < events->n_taken; i++) {
+		const struct sample_taken taken = events->taken[i];
+		const struct perf_record record = perf_record_at(
+		    events->bytes + taken.begin, 0);
+		const struct sample_owner *owner = sample_events_owner(events,
+		                                                       &record);
+
+		if (record.type == PERF_FORK && sample_events_note_fork(events,
+		        &record, taken.time, error) != 0)
+			return -1;
+		if (owner != NULL && !sample_events_counts(events, owner,
+		                                           &record, taken.time))
+			continue;
+		if (owner != NULL && record.type == PERF_SAMPLE)
+			sample_events_note_sample(events, owner);
+		events->taken[n++] = taken;
+	}
+	events->n_taken = n;
+	return 0;
 }
 
 /* Takes all records up to a moment out of a ring. */
@@ -843,6 +1201,95 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
 	return result;
 }
 
+/* Records other than samples end with { pid, tid, time, id }. */
+uint32_t
+sample_record_tid(const struct perf_record *record)
+{
+	uint32_t tid;
+
+	memcpy(&tid, record->bytes + record->size - 20, sizeof tid);
+	return tid;
+}
+
+/* The thread of a record in sample_events_find_waits; NULL with *error set. */
+static struct sample_switch *
+sample_events_switch(struct sample_events *events, uint32_t tid,
+                     struct error *error)
+{
+	const uint32_t n = events->switched.n;
+	const uint32_t number = id_table_add(&events->switched, tid, error);
+
+	if (number == NO_ID ||
+	    memory_grow(&events->switches, &events->switches_capacity,
+	                events->switched.n, sizeof *events->switches,
+	                error) != 0)
+		return NULL;
+	if (number >= n)
+		events->switches[number] = (struct sample_switch){ UINT64_MAX,
+			UINT64_MAX };
+	return &events->switches[number];
+}
+
+/*
+ * Measures the waits whose ends are among the records taken, from the last one
+ * backwards.  A wait begins with the record of its switch, which comes after its
+ * sample: until then the thread runs, and copies its stack.
+ */
+static int
+sample_events_find_waits(struct sample_events *events, struct error *error)
+{
+	for (uint32_t i = 0; i < events->switched.n; i++)
+		events->switches[i] = (struct sample_switch){ UINT64_MAX,
+			UINT64_MAX };
+	for (size_t i = events->n_taken; i-- > 0;) {
+		struct sample_taken *taken = &events->taken[i];
+		const struct perf_record record = perf_record_at(
+		    events->bytes + taken->begin, 0);
+		const bool is_sample = record.type == PERF_SAMPLE;
+		struct sample_switch *thread;
+		uint32_t tid;
+
+		if ((!is_sample && record.type != PERF_SWITCH) ||
+		    record.size < PERF_HEADER_SIZE + 24)
+			continue;
+		if (is_sample)		/* { id, pid, tid } */
+			memcpy(&tid, record.bytes + PERF_HEADER_SIZE + 12,
+			       sizeof tid);
+		else
+			tid = sample_record_tid(&record);
+		thread = sample_events_switch(events, tid, error);
+		if (thread == NULL)
+			return -1;
+		if (!is_sample) {
+			if ((record.misc & PERF_MISC_SWITCH_OUT) != 0)
+				thread->out_ns = taken->time;
+			else
+				*thread = (struct sample_switch){ UINT64_MAX,
+					taken->time };
+			continue;
+		}
+		if (thread->out_ns != UINT64_MAX &&
+		    thread->in_ns != UINT64_MAX)
+			taken->wait_ns = thread->in_ns - thread->out_ns;
+		/* If an earlier wait has no end before this, that was lost. */
+		*thread = (struct sample_switch){ UINT64_MAX, UINT64_MAX };
+	}
+	return 0;
+}
+
+uint64_t
+sample_events_wait_ns(const struct sample_events *events)
+{
+	return events->n_taken > 0 ? events->taken[events->turn].wait_ns :
+	    UINT64_MAX;
+}
+
+uint64_t
+sample_events_seen_ns(const struct sample_events *events)
+{
+	return events->seen_ns;
+}
+
 /*
  * Which thread runs on the processor of a record.  One that ends is not
  * switched out, since its events have ended before.
@@ -864,8 +1311,8 @@ sample_events_note_running(struct sample_events *events,
 			ring->running = tid;
 		break;
 	case PERF_SWITCH:
-	case PERF_SWITCH_CPU_WIDE:	/* ends with { pid, tid, time, id } */
-		memcpy(&tid, record->bytes + record->size - 20, sizeof tid);
+	case PERF_SWITCH_CPU_WIDE:
+		tid = sample_record_tid(record);
 		ring->running = (record->misc & PERF_MISC_SWITCH_OUT) != 0 ?
 		    0 : tid;
 		break;
@@ -898,9 +1345,9 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 	 * So that what the threads did afterwards is known, too; and what other
 	 * threads did until then.
 	 */
-	const uint64_t until_ns = events->watches ? sample_events_clock() -
-	    SAMPLE_LEFT_NS : events->options.counts_running ?
-	    sample_events_clock() : UINT64_MAX;
+	const bool measures_waits = events->wait < SAMPLE_KINDS_MAX;
+	const uint64_t until_ns = sample_events_clock() -
+	    (events->watches ? SAMPLE_LEFT_NS : 0);
 	int result = 0;
 
 	events->n_taken = events->n_bytes = 0;
@@ -909,9 +1356,11 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 		if (sample_ring_drain(events, &events->rings[i], until_ns,
 		        error) != 0)
 			return -1;
-	if (events->n_taken > 0)
-		qsort(events->taken, events->n_taken, sizeof *events->taken,
-		      sample_events_compare);
+	if (sample_events_sort(events, error) != 0)
+		return -1;
+	events->seen_ns = until_ns;
+	if (measures_waits && sample_events_find_waits(events, error) != 0)
+		return -1;
 	for (size_t i = 0; result == 0 && i < events->n_taken; i++) {
 		const struct perf_record record = perf_record_at(
 		    events->bytes + events->taken[i].begin, 0);
@@ -1113,15 +1562,12 @@ sample_events_was_stopped(const struct sample_events *events, uint32_t tid,
 	     events->taken[i].time <= end_ns; i++) {
 		const struct perf_record record = perf_record_at(
 		    events->bytes + events->taken[i].begin, 0);
-		uint32_t whose;
 
 		if ((record.type != PERF_SWITCH &&
 		     record.type != PERF_SWITCH_CPU_WIDE) ||
 		    record.size < PERF_HEADER_SIZE + 24)
 			continue;
-		/* It ends with { pid, tid, time, id }. */
-		memcpy(&whose, record.bytes + record.size - 20, sizeof whose);
-		if (whose != tid)
+		if (sample_record_tid(&record) != tid)
 			continue;
 		if ((record.misc & PERF_MISC_SWITCH_OUT) == 0)
 			return false;

@@ -283,6 +283,8 @@ sample_file_fill_header(struct sample_file *file,
 	header->host = sample_file_string(file, host, strlen(host));
 	header->executable = sample_file_string(file, facts->executable,
 	                                        strlen(facts->executable));
+	header->started_as = sample_file_string(file, facts->started_as,
+	                                        strlen(facts->started_as));
 	header->directory = sample_file_string(file, facts->directory,
 	                                       strlen(facts->directory));
 	sample_file_add_arguments(file, facts);
@@ -301,7 +303,7 @@ sample_file_fill_header(struct sample_file *file,
 	header->flags = CPPROFDATA_OUTSIDE |
 	    (facts->continues ? CPPROFDATA_CONTINUES : 0) |
 	    (facts->has_kernel ? CPPROFDATA_KERNEL_FRAMES : 0);
-	header->machine = 62;
+	header->machine = DWARF_OWN_ARCH->elf_machine;
 	header->pid = facts->pid;
 	header->parent_pid = facts->parent_pid;
 	header->user = facts->user;

@@ -11,6 +11,8 @@
  */
 #include "src/sample/sample.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -338,6 +340,19 @@ sample_walk_process(struct sample_walker *walker,
 	return 0;
 }
 
+/* Makes the walker ready for another stack. */
+static void
+sample_walk_begin(struct sample_walker *walker, uint32_t tid)
+{
+	struct sample_stack *stack = &walker->stack;
+
+	stack->n = stack->n_kernel = 0;
+	stack->is_partial = stack->was_guessed = stack->was_late = false;
+	walker->tid = (pid_t)tid;
+	walker->n_blocks = 0;
+	walker->n_slots = 0;
+}
+
 const struct sample_stack *
 sample_walk(struct sample_walker *walker, const struct perf_attr *attr,
             const struct perf_sample *sample, struct error *error)
@@ -349,11 +364,7 @@ sample_walk(struct sample_walker *walker, const struct perf_attr *attr,
 
 	if (maps == NULL)
 		return NULL;
-	stack->n = stack->n_kernel = 0;
-	stack->is_partial = stack->was_guessed = stack->was_late = false;
-	walker->tid = (pid_t)sample->tid;
-	walker->n_blocks = 0;
-	walker->n_slots = 0;
+	sample_walk_begin(walker, sample->tid);
 	if (sample_walk_kernel(walker, sample, error) != 0)
 		return NULL;
 	stack->n_kernel = stack->n;
@@ -368,4 +379,67 @@ sample_walk(struct sample_walker *walker, const struct perf_attr *attr,
 	frame.context = walker;
 	return sample_walk_process(walker, maps, &frame, error) == 0 ? stack :
 	    NULL;
+}
+
+/*
+ * Where a thread waits: "NUMBER ARGUMENT... SP PC", of which only the last two
+ * matter, and which are 0 if this user may not know.  False: it runs, or has
+ * ended.
+ */
+static bool
+sample_walk_find_place(uint32_t pid, uint32_t tid, uint64_t *sp, uint64_t *pc)
+{
+	char path[64], line[256];
+	const char *last, *before = NULL;
+	FILE *file;
+
+	*sp = *pc = 0;
+	snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", pid, tid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return errno == EPERM || errno == EACCES;
+	if (fgets(line, sizeof line, file) == NULL) {
+		const int number = errno;
+
+		fclose(file);
+		return number == EPERM || number == EACCES;
+	}
+	fclose(file);
+	last = strrchr(line, ' ');
+	if (last != NULL)
+		before = memrchr(line, ' ', (size_t)(last - line));
+	if (before == NULL)
+		return false;
+	*sp = strtoull(before, NULL, 16);
+	*pc = strtoull(last, NULL, 16);
+	return true;
+}
+
+const struct sample_stack *
+sample_walk_waiting(struct sample_walker *walker, uint32_t pid, uint32_t tid,
+                    struct error *error)
+{
+	const struct perf_space *maps = perf_machine_space(
+	    walker->space.machine, pid, error);
+	const struct dwarf_arch *arch = DWARF_OWN_ARCH;
+	struct stack_frame frame = {
+		.arch = arch,
+		.is_interrupted = true,
+		.read_outside = sample_walker_read,
+		.context = walker,
+		.registers.known = CFI_BIT(arch->sp) | CFI_BIT(arch->pc),
+	};
+	uint64_t *const sp = &frame.registers.value[arch->sp];
+	uint64_t *const pc = &frame.registers.value[arch->pc];
+
+	if (maps == NULL || !sample_walk_find_place(pid, tid, sp, pc))
+		return NULL;
+	frame.stack_start = *sp;
+	sample_walk_begin(walker, tid);
+	if (*pc == 0) {
+		sample_stack_end(&walker->stack, CPPROFDATA_PARTIAL_BAD_STACK);
+		return &walker->stack;
+	}
+	return sample_walk_process(walker, maps, &frame, error) == 0 ?
+	    &walker->stack : NULL;
 }

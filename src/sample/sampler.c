@@ -3,427 +3,42 @@
  *
  * The kernel's records say which threads start, end, execute programs and map
  * files.  They are applied in the order of time, and each sample is walked in
- * the machine as it is then (src/formats/perf/perf_machine.c).  A process gets
- * its file with its first sample; when it executes another program it begins a
- * new one.
+ * the machine as it is then (src/formats/perf/perf_machine.c).
  */
-#include "src/sample/sample.h"
+#include "src/sample/sampler.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "src/base/bytes.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
+#include "src/base/task.h"
 
 enum {
-	SAMPLER_NAME = 16,		/* of a thread, as the kernel has it */
 	SAMPLER_WAIT_MS = 100,		/* between two looks at the buffers */
 	SAMPLER_WAIT_CHANGING_MS = 20,	/* while processes start, of which /proc
 					 * must tell before they are gone */
 	SAMPLER_WAIT_EAGER_MS = 4,	/* while stacks change before they are
 					 * read */
+	SAMPLER_LOOK_NS = 10000000,	/* between two looks at waits, on
+					 * average */
 	SAMPLER_LATE_MAX = 5,		/* stacks, before copies grow */
-	SAMPLER_ARGUMENTS_MAX = 65536,
 	SAMPLER_SCANS_MAX = 100,	/* of a process that starts threads all
 					 * the time */
 };
 
-#define SAMPLER_HURRY_NS UINT64_C(1000000000)	/* how long waits stay short */
-#define SAMPLER_MUCH_NS UINT64_C(50000000)	/* CPU time of a process that
-						 * should have a sample */
 #define SAMPLER_CHECK_NS UINT64_C(250000000)	/* between two looks at CPU
 						 * times and for processes that
 						 * are gone */
-
-struct sampler_process;
-
-struct sampler_thread {
-	uint32_t tid;
-	char name[SAMPLER_NAME + 1];
-	struct sampler_process *process;
-	struct sampler_thread *next;	/* of the process */
-	struct sample_thread *record;	/* NULL: no sample yet */
-	unsigned n_grown;		/* how often copies had grown when it
-					 * got its events */
-};
-
-struct sampler_process {
-	uint32_t pid, parent_pid;
-	uint32_t origin;		/* of its events: the number of the
-					 * process that was added, or NO_ID */
-	bool is_elsewhere;		/* its paths lead to other files */
-	struct sampler_thread *threads;
-	uint64_t n_live, n_started;
-	uint64_t start_mono_ns;		/* of its program, or of sampling */
-	bool continues;			/* ran another program before */
-	struct sample_file *file;	/* NULL: no sample yet */
-	uint64_t n_samples;		/* of this file */
-	/* CPU time of the process when its file began, at the last look, and
-	 * how much of it was charged to no stack. */
-	uint64_t cpu_begin_ns, cpu_ns, unseen_ns;
-	bool has_cpu;
-	struct sample_python_process *python;	/* NULL: no interpreter */
-	uint32_t space_version;		/* in which one was looked for */
-};
-
-struct sampler {
-	const struct sampler_options *options;
-	uint64_t random;		/* state of a generator */
-	struct sample_events *events;
-	struct profile *profile;	/* has the machine's modules */
-	struct sample_held *held;
-	struct module_cache *modules;
-	struct perf_machine *machine;
-	struct sample_walker *walker;
-	struct sample_python *python;
-	struct sample_interpreters *interpreters;
-	enum {
-		SAMPLER_NO_PYTHON,
-		SAMPLER_WANTS_PYTHON,	/* a process with an interpreter was
-					 * found */
-		SAMPLER_WATCHES,	/* and the events are made for it */
-		SAMPLER_READS_PYTHON,	/* or that has failed */
-	} python_state;
-	struct id_table pids, tids;	/* their numbers index: */
-	struct sampler_process **processes;	/* NULL: ended */
-	uint32_t *n_inheritors;	/* live processes that have the events of the
-				 * process that was added, including itself */
-	struct sampler_thread **threads;
-	size_t processes_capacity, inheritors_capacity, threads_capacity;
-	size_t n_live;			/* processes */
-	struct sample_place *path;
-	size_t path_capacity;
-	uint64_t now_ns;		/* of the last record */
-	uint64_t eager_until_ns, changing_until_ns, next_check_ns;
-	uint64_t lost;			/* records, not in any file yet */
-	uint64_t own_begin_ns;
-	uint32_t first;		/* process that was added first */
-	int first_fd;		/* its pidfd; -1: none */
-	unsigned n_late;	/* stacks that changed before they were read,
-				 * since copies grew */
-	unsigned n_grown;	/* how often they have */
-	uint32_t n_checks;
-	struct sampler_result result;
-};
-
-static uint64_t
-sampler_clock(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-/* ---- what is there ---- */
-
-static struct sampler_process *
-sampler_find_process(const struct sampler *sampler, uint32_t pid)
-{
-	uint32_t number = id_table_find(&sampler->pids, pid);
-
-	return number == NO_ID ? NULL : sampler->processes[number];
-}
-
-static struct sampler_thread *
-sampler_find_thread(const struct sampler *sampler, uint32_t tid)
-{
-	uint32_t number = id_table_find(&sampler->tids, tid);
-
-	return number == NO_ID ? NULL : sampler->threads[number];
-}
-
-/* CPU time of a process so far; false: it is gone. */
-static bool
-sampler_cpu_time(uint32_t pid, uint64_t *ns)
-{
-	struct timespec time;
-	clockid_t clock;
-
-	if (clock_getcpuclockid((pid_t)pid, &clock) != 0 ||
-	    clock_gettime(clock, &time) != 0)
-		return false;
-	*ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-	return true;
-}
-
-/* The process of a pid, added if it is not there; NULL with *error set. */
-static struct sampler_process *
-sampler_need_process(struct sampler *sampler, uint32_t pid,
-                     uint32_t parent_pid, struct error *error)
-{
-	const uint32_t n = sampler->pids.n;
-	uint32_t number = id_table_add(&sampler->pids, pid, error);
-	struct sampler_process *process;
-
-	if (number == NO_ID ||
-	    memory_grow(&sampler->processes, &sampler->processes_capacity,
-	                (size_t)number + 1, sizeof(struct sampler_process *),
-	                error) != 0 ||
-	    memory_grow(&sampler->n_inheritors, &sampler->inheritors_capacity,
-	                (size_t)number + 1, sizeof(uint32_t), error) != 0)
-		return NULL;
-	if (number >= n) {
-		sampler->processes[number] = NULL;
-		sampler->n_inheritors[number] = 0;
-	}
-	if (sampler->processes[number] != NULL)
-		return sampler->processes[number];
-	process = memory_array(1, sizeof *process, error);
-	if (process == NULL)
-		return NULL;
-	process->pid = pid;
-	process->origin = NO_ID;
-	process->parent_pid = parent_pid;
-	process->start_mono_ns = sampler->now_ns;
-	sampler->processes[number] = process;
-	sampler->n_live++;
-	return process;
-}
-
-/* Likewise a thread. */
-static struct sampler_thread *
-sampler_need_thread(struct sampler *sampler, uint32_t pid, uint32_t parent_pid,
-                    uint32_t tid, struct error *error)
-{
-	const uint32_t n = sampler->tids.n;
-	struct sampler_process *process = sampler_need_process(sampler, pid,
-	                                                       parent_pid,
-	                                                       error);
-	uint32_t number = id_table_add(&sampler->tids, tid, error);
-	struct sampler_thread *thread;
-
-	if (process == NULL || number == NO_ID ||
-	    memory_grow(&sampler->threads, &sampler->threads_capacity,
-	                (size_t)number + 1, sizeof(struct sampler_thread *),
-	                error) != 0)
-		return NULL;
-	if (number >= n)
-		sampler->threads[number] = NULL;
-	if (sampler->threads[number] != NULL)
-		return sampler->threads[number];
-	thread = memory_array(1, sizeof *thread, error);
-	if (thread == NULL)
-		return NULL;
-	thread->tid = tid;
-	thread->process = process;
-	thread->next = process->threads;
-	process->threads = thread;
-	process->n_live++;
-	process->n_started++;
-	sampler->threads[number] = thread;
-	return thread;
-}
-
-/* ---- files ---- */
-
-/* What a link of /proc/PID leads to, in place[size]; "" if it is not known. */
-static void
-sampler_read_link(uint32_t pid, const char *link, char *place, size_t size)
-{
-	char path[64];
-	ssize_t length;
-
-	snprintf(path, sizeof path, "/proc/%u/%s", pid, link);
-	length = readlink(path, place, size - 1);
-	place[length > 0 ? length : 0] = '\0';
-}
-
-static size_t
-sampler_read_file(uint32_t pid, const char *name, char *place, size_t size)
-{
-	char path[64];
-	ssize_t length = 0;
-	size_t n = 0;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%u/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && n < size &&
-	       (length = read(fd, place + n, size - n)) > 0)
-		n += (size_t)length;
-	if (fd >= 0)
-		close(fd);
-	return n;
-}
-
-/* The path of the module that a process's program was mapped from, if known. */
-static const char *
-sampler_program_path(const struct sampler *sampler, uint32_t pid)
-{
-	struct error ignored = { 0 };
-	const struct perf_space *space = perf_machine_space(sampler->machine,
-	                                                    pid, &ignored);
-
-	for (size_t i = 0; space != NULL && i < space->n; i++)
-		if (space->maps[i].module != NO_MODULE)
-			return sampler->profile->modules[space->maps[i].module]
-			    .path;
-	return "";
-}
-
-static int
-sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
-                   struct error *error)
-{
-	char executable[PATH_MAX], directory[PATH_MAX];
-	char *arguments = memory_array(SAMPLER_ARGUMENTS_MAX, 1, error);
-	struct sample_facts facts = {
-		.pid = process->pid,
-		.parent_pid = process->parent_pid,
-		.start_mono_ns = process->start_mono_ns,
-		.executable = executable,
-		.directory = directory,
-		.arguments = arguments,
-		.continues = process->continues,
-	};
-	struct stat status;
-	char path[64];
-
-	if (arguments == NULL)
-		return -1;
-	facts.has_kernel = sample_events_see_kernel(sampler->events);
-	snprintf(path, sizeof path, "/proc/%u", process->pid);
-	facts.user = stat(path, &status) == 0 ? status.st_uid : (uid_t)-1;
-	sampler_read_link(process->pid, "exe", executable, sizeof executable);
-	if (executable[0] == '\0')	/* it has ended */
-		snprintf(executable, sizeof executable, "%s",
-		         sampler_program_path(sampler, process->pid));
-	if (executable[0] == '\0' && process->threads != NULL)
-		snprintf(executable, sizeof executable, "%s",
-		         process->threads->name);
-	sampler_read_link(process->pid, "cwd", directory, sizeof directory);
-	facts.arguments_size = sampler_read_file(process->pid, "cmdline",
-	    arguments, SAMPLER_ARGUMENTS_MAX);
-	process->file = sample_file_new(sampler->options->recording, &facts,
-	                                error);
-	free(arguments);
-	if (process->file == NULL)
-		return -1;
-	sampler->result.n_processes += !process->continues;
-	return 0;
-}
-
-/*
- * Charges CPU time that went by without samples: in the kernel, where that may
- * not be seen, and in threads that ended before their next sample.  It belongs
- * to no stack that is known.
- */
-static void
-sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process)
-{
-	const struct sample_recording *recording = sampler->options->recording;
-	const struct sample_place partial = { CPPROFDATA_PARTIAL, 0 };
-	const uint64_t used = process->cpu_ns - process->cpu_begin_ns;
-	struct error ignored = { 0 };
-	uint64_t interval_ns, seen_ns, hits;
-	struct sampler_thread *thread = process->threads;
-
-	/* Of the whole machine, samples are by processor: a process may have
-	 * none by chance. */
-	if (thread == NULL || sampler->options->events.is_system ||
-	    strcmp(recording->resources[0].name, "cpu") != 0)
-		return;
-	interval_ns = recording->resources[0].interval * 1000;
-	/* What each thread has used on each processor since its last sample
-	 * there is not missing. */
-	seen_ns = (sample_file_hits(process->file, 0) + process->n_live *
-	           sample_events_n_processors(sampler->events)) * interval_ns;
-	if (used < seen_ns + interval_ns)
-		return;
-	hits = (used - seen_ns) / interval_ns;
-	while (thread->next != NULL && thread->record == NULL)
-		thread = thread->next;
-	if (thread->record == NULL)
-		thread->record = sample_file_thread(process->file, thread->tid,
-		                                    thread->name, &ignored);
-	if (thread->record == NULL)
-		return;
-	sample_file_count(process->file, thread->record, &partial, 1, 0, hits,
-	                  sampler->now_ns);
-	sample_file_drop(process->file, CPPROFDATA_PARTIAL_UNSEEN, 0, 1, hits);
-	process->unseen_ns += hits * interval_ns;
-	sampler->result.unseen_ns += hits * interval_ns;
-}
-
-/*
- * A process that has ended cannot be asked for its CPU time any more: what the
- * samples stand for, if it is more than was known.
- */
-static void
-sampler_estimate_cpu(const struct sampler *sampler,
-                     struct sampler_process *process)
-{
-	const struct sample_recording *recording = sampler->options->recording;
-	uint64_t seen_ns;
-
-	if (strcmp(recording->resources[0].name, "cpu") != 0)
-		return;
-	seen_ns = sample_file_hits(process->file, 0) *
-	    recording->resources[0].interval * 1000;
-	if (seen_ns > process->cpu_ns - process->cpu_begin_ns)
-		process->cpu_ns = process->cpu_begin_ns + seen_ns;
-}
-
-/*
- * Notes the CPU time of a process in its file.  Gives it a file if it has none
- * and has used so much that there should be samples.
- */
-static void
-sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
-{
-	struct error ignored = { 0 };
-	uint64_t own, share;
-	bool has_cpu = process->has_cpu &&
-	    sampler_cpu_time(process->pid, &process->cpu_ns);
-
-	if (process->file == NULL && has_cpu && process->cpu_ns -
-	        process->cpu_begin_ns > SAMPLER_MUCH_NS)
-		sampler_begin_file(sampler, process, &ignored);
-	if (process->file == NULL)
-		return;
-	if (has_cpu)
-		sampler_charge_unseen(sampler, process);
-	else
-		sampler_estimate_cpu(sampler, process);
-	own = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) - sampler->own_begin_ns;
-	share = sampler->result.n_samples == 0 ? 0 :
-	    (uint64_t)((double)own * (double)process->n_samples /
-	               (double)sampler->result.n_samples);
-	sample_file_note_cpu(process->file, process->cpu_ns -
-	                     process->cpu_begin_ns, share);
-	sample_file_note_threads(process->file, process->n_started);
-}
-
-static void
-sampler_end_file(struct sampler *sampler, struct sampler_process *process,
-                 uint64_t mono_ns)
-{
-	sample_python_remove(sampler->python, process->python);
-	process->python = NULL;
-	process->space_version = PERF_NO_VERSION;
-	if (process->file == NULL)
-		return;
-	sampler_note_cpu(sampler, process);
-	sampler->result.cpu_ns += process->cpu_ns - process->cpu_begin_ns;
-	sample_file_finish(process->file, mono_ns);
-	sample_file_free(process->file);
-	process->file = NULL;
-	process->n_samples = 0;
-	for (struct sampler_thread *thread = process->threads; thread != NULL;
-	     thread = thread->next)
-		thread->record = NULL;
-}
 
 /* ---- ends and beginnings ---- */
 
@@ -433,7 +48,12 @@ sampler_remove_thread(struct sampler *sampler, struct sampler_thread *thread,
 {
 	struct sampler_process *process = thread->process;
 	struct sampler_thread **link = &process->threads;
+	/* Later records, if the recording ends here, are not read. */
+	const uint64_t until_ns = mono_ns < sampler->seen_ns ? mono_ns :
+	    sampler->seen_ns;
 
+	sampler_wait_end(sampler, thread, until_ns);
+	sampler_run_end(thread, until_ns);
 	while (*link != thread)
 		link = &(*link)->next;
 	*link = thread->next;
@@ -441,6 +61,8 @@ sampler_remove_thread(struct sampler *sampler, struct sampler_thread *thread,
 		sample_thread_end(process->file, thread->record, mono_ns);
 	sampler->threads[id_table_find(&sampler->tids, thread->tid)] = NULL;
 	process->n_live--;
+	free(thread->wait.path.places);
+	free(thread->look.path.places);
 	free(thread);
 }
 
@@ -464,7 +86,7 @@ sampler_leave_origin(struct sampler *sampler,
 
 	if (origin != NO_ID && --sampler->n_inheritors[origin] == 0)
 		sample_events_remove(sampler->events,
-		    (pid_t)sampler->pids.ids[origin]);
+		                     sampler_origin(sampler, process));
 }
 
 static void
@@ -473,6 +95,9 @@ sampler_remove_process(struct sampler *sampler,
 {
 	while (process->threads != NULL)
 		sampler_remove_thread(sampler, process->threads, mono_ns);
+	if (process->origin != NO_ID &&
+	    sampler->n_inheritors[process->origin] == 1)
+		sampler_charge_account(sampler, process);
 	sampler_end_file(sampler, process, mono_ns);
 	sampler->processes[id_table_find(&sampler->pids, process->pid)] = NULL;
 	sampler_leave_origin(sampler, process);
@@ -492,7 +117,7 @@ sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
 	const uint32_t tid = (uint32_t)bytes_number(&in, 4);
 	const uint32_t parent_tid = (uint32_t)bytes_number(&in, 4);
 	struct sampler_thread *thread = sampler_find_thread(sampler, tid);
-	const struct sampler_thread *parent;
+	struct sampler_thread *parent;
 	struct sampler_process *process;
 
 	if (bytes_failed(&in))
@@ -519,13 +144,18 @@ sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
 	                             parent_pid : 0, tid, error);
 	if (thread == NULL)
 		return -1;
+	sampler_begin_thread(sampler, thread);
 	if (parent != NULL) {
 		memcpy(thread->name, parent->name, sizeof thread->name);
 		sampler_set_origin(sampler, thread->process,
 		                   parent->process->origin);
-		if (pid != parent_pid)
+		if (pid != parent_pid) {
 			thread->process->is_elsewhere =
 			    parent->process->is_elsewhere;
+			if (sampler_inherit_program(sampler, thread->process,
+			        parent->process, error) != 0)
+				return -1;
+		}
 	}
 	if (pid != parent_pid)
 		thread->process->has_cpu = true;
@@ -593,6 +223,7 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 		process->cpu_begin_ns = process->cpu_ns;
 		process->has_cpu = true;
 		process->is_elsewhere = sample_held_is_elsewhere(pid);
+		process->program = NO_NAME;
 		process->n_started = 1;
 	}
 	snprintf(thread->name, sizeof thread->name, "%.*s",
@@ -603,234 +234,78 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 	return 0;
 }
 
-/* Looks for an interpreter in a process, if its mappings have changed. */
-static int
-sampler_look_for_python(struct sampler *sampler,
-                        struct sampler_process *process, struct error *error)
+/* ---- records ---- */
+
+/* What a sample stands for: its period is longer than an interval. */
+static uint64_t
+sampler_sample_hits(const struct sampler *sampler, struct sampler_thread *thread,
+                    unsigned kind)
 {
-	if (process->python != NULL)
-		return 0;
-	if (sample_interpreters_look(sampler->interpreters, process->pid,
-	        &process->space_version, &process->python,
-	        &sampler->result.refuses_python, error) != 0)
-		return -1;
-	if (process->python != NULL &&
-	    sampler->python_state == SAMPLER_NO_PYTHON)
-		sampler->python_state = SAMPLER_WANTS_PYTHON;
-	return 0;
-}
+	const uint64_t interval = sampler_interval(sampler, kind);
+	const uint64_t counted = thread->rest[kind] +
+	    sample_kind_period(sampler->options->events.kinds[kind].kind,
+	                       sampler->options->events.kinds[kind].interval);
 
-/* ---- samples ---- */
-
-/* The module's number in the process's file; UINT32_MAX: no room for it. */
-static uint32_t
-sampler_module(struct sampler *sampler, struct sampler_process *process,
-               uint32_t number)
-{
-	const struct module *module = &sampler->profile->modules[number];
-	struct cpprofdata_module record = {
-		.opened_ns = sampler->options->recording->origin_ns,
-		.n_opened = 1,
-		.build_id_size = module->build_id_size,
-		.flags = strcmp(module->path, "[vdso]") == 0 ?
-		    CPPROFDATA_MODULE_VDSO : 0,
-	};
-	struct error ignored = { 0 };
-	struct stat status;
-
-	memcpy(record.build_id, module->build_id, sizeof record.build_id);
-	if (record.build_id_size == 0 && module->file_size > 0) {
-		record.file_size = module->file_size;
-		record.file_mtime_ns = module->file_mtime_ns;
-	} else if (record.build_id_size == 0 && module->path[0] == '/' &&
-	    stat(module->path, &status) == 0) {
-		record.file_size = (uint64_t)status.st_size;
-		record.file_mtime_ns = (uint64_t)status.st_mtim.tv_sec *
-		    1000000000 + (uint64_t)status.st_mtim.tv_nsec;
-		record.file_inode = status.st_ino;
-	}
-	return sample_file_module(process->file, number, &record, module->path,
-	                          &ignored);
-}
-
-/* The Python frames of a sample. */
-struct sampler_frames {
-	const struct sample_python_frame *frames;	/* outermost first */
-	size_t n;
-};
-
-/*
- * Makes the path of a stack in the process's file; its length.  Python frames
- * stand below the frame of the evaluation loop that runs them, and all of the
- * loop's frames have one place then.
- */
-static size_t
-sampler_make_path(struct sampler *sampler, struct sampler_process *process,
-                  const struct sample_stack *stack,
-                  const struct sampler_frames *python, struct error *error)
-{
-	size_t n = 0, at = 0;
-
-	if (memory_grow(&sampler->path, &sampler->path_capacity, stack->n +
-	                python->n + 1, sizeof *sampler->path, error) != 0)
-		return 0;
-	if (stack->is_partial)
-		sampler->path[n++] = (struct sample_place){
-			CPPROFDATA_PARTIAL, 0
-		};
-	for (size_t i = stack->n; i-- > 0;) {
-		const struct sample_frame *frame = &stack->frames[i];
-		struct sample_place place = { CPPROFDATA_NO_MODULE,
-			frame->address };
-
-		if (frame->module != NO_MODULE)
-			place.module = sampler_module(sampler, process,
-			                              frame->module);
-		if (python->n > 0 &&
-		    sample_python_is_loop(process->python, frame))
-			place.offset -= frame->pc -
-			    sample_python_loop(process->python);
-		sampler->path[n++] = place;
-		for (; at < python->n && python->frames[at].native ==
-		     stack->n - 1 - i; at++)
-			sampler->path[n++] = (struct sample_place){
-				CPPROFDATA_INTERPRETED,
-				(uint64_t)python->frames[at].function << 32 |
-				    python->frames[at].offset
-			};
-	}
-	return n;
-}
-
-/* Finds the Python frames of a sample; counts those that are not known. */
-static int
-sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
-                    const struct perf_sample *sample,
-                    const struct sample_stack *stack,
-                    struct sampler_frames *python, struct error *error)
-{
-	size_t at = stack->n_kernel;
-	int found;
-
-	python->n = 0;
-	if (process->python == NULL)
-		return 0;
-	while (at < stack->n && !sample_python_is_loop(process->python,
-	                                               &stack->frames[at]))
-		at++;
-	if (at == stack->n)
-		return 0;
-	found = sample_python_frames(sampler->python, process->python,
-	    process->file, sample, stack, &python->frames, &python->n, error);
-	if (found > 0) {
-		sampler->result.n_python++;
-		return 0;
-	}
-	python->n = 0;
-	sampler->result.n_no_python++;
-	sample_file_drop(process->file, CPPROFDATA_UNINTERPRETED,
-	                 sample->event, 1, 1);
-	return found;
-}
-
-/*
- * Whether a sample counts as latency, too: one of CPU time does with the
- * probability 1 / n if n sampled threads run.
- */
-static bool
-sampler_is_latency(struct sampler *sampler, uint32_t event)
-{
-	const struct sample_recording *recording = sampler->options->recording;
-	const size_t n = sample_events_n_running(sampler->events);
-
-	if (!recording->has_latency ||
-	    strcmp(recording->resources[event].name, "cpu") != 0)
-		return false;
-	sampler->random = sampler->random * 6364136223846793005u + 1;
-	return n <= 1 || (sampler->random >> 33) % n == 0;
+	thread->rest[kind] = counted % interval;
+	return counted / interval;
 }
 
 static int
 sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
                    struct error *error)
 {
-	const struct perf_events *events =
-	    sample_events_table(sampler->events);
-	const struct sample_stack *stack;
+	const struct sample_events_options *options =
+	    &sampler->options->events;
 	struct sampler_thread *thread;
-	struct sampler_process *process;
-	struct sampler_frames python;
 	struct perf_sample sample;
-	size_t n;
+	unsigned resource;
+	uint64_t hits;
 
 	/* What cannot be read is no sample of these events. */
-	if (perf_sample_read(&sample, events, record, error) != 0 ||
+	if (perf_sample_read(&sample, sample_events_table(sampler->events),
+	                     record, error) != 0 ||
 	    sample.event == UINT32_MAX || sample.pid == 0)
 		return error->is_set ? -1 : 0;
 	/* A thread that has left its process has no number any more. */
 	if (sample.pid == UINT32_MAX || sample.tid == UINT32_MAX) {
-		sampler->lost++;
+		sampler->lost += 1;
 		return 0;
 	}
-	if (sampler->options->events.is_system &&
-	    sample.pid == (uint32_t)getpid())
+	if (options->is_system && sample.pid == (uint32_t)getpid())
 		return 0;
 	/* Before Linux 5.13, child processes inherit the events. */
-	if (sampler->options->events.is_alone &&
+	if (options->is_alone &&
 	    sampler_find_process(sampler, sample.pid) == NULL)
 		return 0;
 	thread = sampler_need_thread(sampler, sample.pid, 0, sample.tid,
 	                             error);
 	if (thread == NULL)
 		return -1;
-	process = thread->process;
-	if (process->file == NULL &&
-	    sampler_begin_file(sampler, process, error) != 0)
-		return -1;
-	if (thread->record == NULL) {
-		struct error full = { 0 };
-
-		thread->record = sample_file_thread(process->file, thread->tid,
-		                                    thread->name, &full);
-		if (thread->record == NULL) {
-			sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
-			                 sample.event, 1, 1);
-			return 0;
-		}
+	resource = options->kinds[sample.event].resource;
+	if (!sampler_need_record(sampler, thread, error)) {
+		if (error->is_set)
+			return -1;
+		sample_file_drop(thread->process->file, CPPROFDATA_LOST_FULL,
+		                 resource, 1, 1);
+		return 0;
 	}
-	stack = sample_walk(sampler->walker, &events->attrs[sample.event],
-	                    &sample, error);
-	if (stack == NULL)
-		return -1;
-	if (stack->is_partial && stack->why == CPPROFDATA_PARTIAL_LATE) {
-		sampler->eager_until_ns = sampler->now_ns + SAMPLER_HURRY_NS;
-		sampler->n_late++;
+	/* It runs.  If it waited, the end was lost; where, is not known for all
+	 * of that time.  If that was read, it ran meanwhile. */
+	thread->wait.path.n = 0;
+	sampler_wait_end(sampler, thread, thread->wait.read_ns != 0 ? 0 :
+	                 sample.time);
+	if (options->kinds[sample.event].kind == &sample_kind_wait) {
+		if (sampler_take_wait(sampler, thread, &sample, error) != 0)
+			return -1;
+	} else {
+		hits = sampler_sample_hits(sampler, thread, sample.event);
+		if (resource == sampler->wait_resource)
+			sampler_run_count(thread, hits);
+		if (sampler_count(sampler, thread, &sample, resource, hits,
+		                  error) != 0)
+			return -1;
 	}
-	if (sampler_look_for_python(sampler, process, error) != 0 ||
-	    sampler_find_frames(sampler, process, &sample, stack, &python,
-	                        error) != 0)
-		return -1;
-	n = sampler_make_path(sampler, process, stack, &python, error);
-	if (n == 0)
-		return error->is_set ? -1 : 0;
-	sample_file_count(process->file, thread->record, sampler->path, n,
-	                  sample.event, 1, sample.time);
-	if (sampler_is_latency(sampler, sample.event))
-		sample_file_count(process->file, thread->record, sampler->path,
-		                  n, sampler->options->recording->n_resources -
-		                  1, 1, sample.time);
-	if (stack->is_partial)
-		sample_file_drop(process->file, stack->why, sample.event, 1, 1);
-	else if (stack->was_guessed)
-		sample_file_drop(process->file, CPPROFDATA_GUESSED,
-		                 sample.event, 1, 1);
-	if (sampler->lost > 0) {
-		sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
-		                 sample.event, sampler->lost, sampler->lost);
-		sampler->lost = 0;
-	}
-	process->n_samples++;
-	sampler->result.n_samples++;
+	sampler_drop_lost(sampler, thread->process, sample.event);
 	return 0;
 }
 
@@ -905,16 +380,21 @@ sampler_take(void *context, const struct perf_record *record,
 
 	if (time > sampler->now_ns)
 		sampler->now_ns = time;
+	if (time > sampler->seen_ns)
+		sampler->seen_ns = time;
+	sampler->n_records += record->type != PERF_LOST;
+	sampler->n_sample_records += record->type == PERF_SAMPLE;
 	switch (record->type) {
 	case PERF_SAMPLE:
 		return sampler_add_sample(sampler, record, error);
+	case PERF_SWITCH:
+		sampler_apply_switch(sampler, record);
+		return 0;
 	case PERF_LOST:
 		if (record->size >= PERF_HEADER_SIZE + 16) {
-			const uint64_t n = perf_number_at(record->bytes +
-			    PERF_HEADER_SIZE + 8);
-
-			sampler->lost += n;
-			sampler->result.n_lost += n;
+			sampler->n_reported_lost += perf_number_at(
+			    record->bytes + PERF_HEADER_SIZE + 8);
+			sampler_note_lost(sampler, sampler->n_reported_lost);
 		}
 		return 0;
 	case PERF_FORK:
@@ -941,9 +421,13 @@ sampler_take(void *context, const struct perf_record *record,
 static int
 sampler_drain(struct sampler *sampler, struct error *error)
 {
+	int status;
+
 	sample_python_collect(sampler->python);
-	return sample_events_drain(sampler->events, sampler_take, sampler,
-	                           error);
+	status = sample_events_drain(sampler->events, sampler_take, sampler,
+	                             error);
+	sampler->seen_ns = sample_events_seen_ns(sampler->events);
+	return status;
 }
 
 /* ---- processes that run already ---- */
@@ -1103,15 +587,27 @@ sampler_read_maps(struct sampler *sampler, uint32_t pid, pid_t tid,
 	return result;
 }
 
-/*
- * Adds the threads of a process that are not sampled yet; *n_new: how many
- * there were.
- */
-static int
-sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
-             size_t *n_new, struct error *error)
+static void
+sampler_read_name(struct sampler_thread *thread)
 {
 	char path[64], name[SAMPLER_NAME + 1];
+
+	snprintf(path, sizeof path, "task/%u/comm", thread->tid);
+	name[sampler_read_file(thread->process->pid, path, name,
+	                       SAMPLER_NAME)] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	snprintf(thread->name, sizeof thread->name, "%s", name);
+}
+
+/*
+ * Adds the threads of a process that are not sampled yet, with what they spend to
+ * that account; *n_new: how many there were.
+ */
+static int
+sampler_scan(struct sampler *sampler, uint32_t pid, pid_t account,
+             enum sample_begin begin, size_t *n_new, struct error *error)
+{
+	char path[64];
 	const struct dirent *entry;
 	DIR *directory;
 	int result = 0;
@@ -1122,14 +618,15 @@ sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
 	while (result >= 0 && directory != NULL &&
 	       (entry = readdir(directory)) != NULL) {
 		const long tid = strtol(entry->d_name, NULL, 10);
+		const uint64_t begin_ns = sampler_clock(CLOCK_MONOTONIC);
 		struct sampler_thread *thread;
 
 		if (tid <= 0 || sampler_find_thread(sampler,
 		                                    (uint32_t)tid) != NULL)
 			continue;
 		result = sampler->options->events.is_system ? 1 :
-		    sample_events_add(sampler->events, (pid_t)tid, begin,
-		                      error);
+		    sample_events_add(sampler->events, account, (pid_t)tid,
+		                      begin, error);
 		if (result <= 0)
 			continue;
 		thread = sampler_need_thread(sampler, pid, 0, (uint32_t)tid,
@@ -1138,10 +635,7 @@ sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
 			result = -1;
 			continue;
 		}
-		snprintf(path, sizeof path, "task/%ld/comm", tid);
-		name[sampler_read_file(pid, path, name, SAMPLER_NAME)] = '\0';
-		name[strcspn(name, "\n")] = '\0';
-		snprintf(thread->name, sizeof thread->name, "%s", name);
+		sampler_read_name(thread);
 		/* Of a program that is to be executed, the kernel reports it. */
 		if (++*n_new == 1 && thread->process->n_live == 1 &&
 		    begin == SAMPLE_NOW) {
@@ -1150,6 +644,9 @@ sampler_scan(struct sampler *sampler, uint32_t pid, enum sample_begin begin,
 			result = sampler_read_maps(sampler, pid, (pid_t)tid,
 			                           error);
 		}
+		if (result >= 0 && begin == SAMPLE_NOW)
+			result = sampler_find_wait(sampler, thread, begin_ns,
+			                           error);
 	}
 	if (directory != NULL)
 		closedir(directory);
@@ -1169,7 +666,7 @@ sampler_renew(struct sampler *sampler, struct error *error)
 
 	sampler->n_grown++;
 	if (sampler->options->events.is_system) {
-		has_all = sample_events_add(sampler->events, -1,
+		has_all = sample_events_add(sampler->events, -1, -1,
 		                            SAMPLE_NOW, &why) > 0;
 		found = false;
 	}
@@ -1185,6 +682,7 @@ sampler_renew(struct sampler *sampler, struct error *error)
 			thread->n_grown = sampler->n_grown;
 			found = true;
 			has_all = sample_events_add(sampler->events,
+			    sampler_origin(sampler, thread->process),
 			    (pid_t)thread->tid, SAMPLE_NOW, &why) >= 0;
 		}
 		status = sampler_drain(sampler, error);
@@ -1220,7 +718,7 @@ sampler_begin_python(struct sampler *sampler, struct error *error)
 int
 sampler_add_system(struct sampler *sampler, struct error *error)
 {
-	return sample_events_add(sampler->events, -1, SAMPLE_NOW,
+	return sample_events_add(sampler->events, -1, -1, SAMPLE_NOW,
 	                         error) < 0 ? -1 : 0;
 }
 
@@ -1236,8 +734,10 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	if (sampler_find_process(sampler, (uint32_t)pid) != NULL)
 		return 0;
 	sampler_cpu_time((uint32_t)pid, &cpu_ns);
-	/* What is there from the beginning need not be made anew. */
-	if (sample_events_n_processors(sampler->events) == 0 &&
+	/* What is there from the beginning need not be made anew.  A process that
+	 * executes a program says nothing of that. */
+	if (begin == SAMPLE_NOW &&
+	    sample_events_n_processors(sampler->events) == 0 &&
 	    sample_interpreters_expect(pid)) {
 		sample_events_watch(sampler->events);
 		sampler->python_state = SAMPLER_WATCHES;
@@ -1247,7 +747,7 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	 * what is read here.
 	 */
 	if (sampler->options->events.is_system) {
-		if (sampler_scan(sampler, (uint32_t)pid, begin, &n_new,
+		if (sampler_scan(sampler, (uint32_t)pid, pid, begin, &n_new,
 		                 error) != 0)
 			return -1;
 		n_new = 0;
@@ -1257,7 +757,7 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	 * reported, those of others are found by looking again.
 	 */
 	for (int i = 0; n_new > 0 && i < SAMPLER_SCANS_MAX; i++) {
-		if (sampler_scan(sampler, (uint32_t)pid, begin, &n_new,
+		if (sampler_scan(sampler, (uint32_t)pid, pid, begin, &n_new,
 		                 error) != 0)
 			return -1;
 		if (n_new > 0 && sampler_drain(sampler, error) != 0)
@@ -1292,10 +792,146 @@ sampler_remove(struct sampler *sampler, pid_t pid)
 
 	if (process == NULL)
 		return;
-	for (const struct sampler_thread *thread = process->threads;
-	     thread != NULL; thread = thread->next)
-		sample_events_remove(sampler->events, (pid_t)thread->tid);
+	sample_events_remove(sampler->events, pid);
 	sampler_remove_process(sampler, process, sampler->now_ns);
+}
+
+/* ---- orphans: threads that have not inherited all events ---- */
+
+struct sampler_orphan {
+	uint32_t tid, pid, parent_pid;
+};
+
+struct sampler_orphans {
+	struct sampler_orphan *items;
+	size_t n, capacity;
+};
+
+static void
+sampler_orphans_add(struct sampler_orphans *orphans,
+                    struct sampler_orphan orphan, struct error *error)
+{
+	if (memory_grow(&orphans->items, &orphans->capacity, orphans->n + 1,
+	                sizeof *orphans->items, error) == 0)
+		orphans->items[orphans->n++] = orphan;
+}
+
+/* Adds the processes that a thread has started, as far as they are not known. */
+static void
+sampler_find_children(const struct sampler *sampler,
+                      const struct sampler_thread *thread,
+                      struct sampler_orphans *orphans, struct error *error)
+{
+	const uint32_t pid = thread->process->pid;
+	uint32_t child;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%u/task/%u/children", pid,
+	         thread->tid);
+	file = fopen(path, "re");
+	while (file != NULL && !error->is_set &&
+	       fscanf(file, "%" SCNu32, &child) == 1)
+		if (sampler_find_process(sampler, child) == NULL)
+			sampler_orphans_add(orphans, (struct sampler_orphan){
+				child, child, pid }, error);
+	if (file != NULL)
+		fclose(file);
+}
+
+/*
+ * Gives a thread events that count for an account.  What it has done so far was
+ * not reported: if it is all of a process, that may execute another program.
+ */
+static int
+sampler_adopt_thread(struct sampler *sampler, struct sampler_thread *thread,
+                     pid_t account, struct error *error)
+{
+	const uint64_t begin_ns = sampler_clock(CLOCK_MONOTONIC);
+	struct sampler_process *process = thread->process;
+	struct error why = { 0 };
+
+	if (!sample_events_has(sampler->events, (pid_t)thread->tid) &&
+	    sample_events_add(sampler->events, account, (pid_t)thread->tid,
+	                      SAMPLE_NOW, &why) <= 0)
+		return why.is_out_of_memory ? error_pass(error, &why) : 0;
+	if (thread->record != NULL)
+		return 0;		/* it has inherited them */
+	sampler_read_name(thread);
+	if (process->n_live == 1) {
+		process->is_elsewhere = sample_held_is_elsewhere(process->pid);
+		process->program = process->program_link = NO_NAME;
+		if (sampler_read_maps(sampler, process->pid,
+		                      (pid_t)thread->tid, error) != 0)
+			return -1;
+	}
+	return sampler_find_wait(sampler, thread, begin_ns, error);
+}
+
+/*
+ * Adopts a thread, the threads of its process that are not known, and notes what
+ * it has started.  What may not be sampled is not.
+ */
+static int
+sampler_adopt_one(struct sampler *sampler, const struct sampler_orphan *orphan,
+                  struct sampler_orphans *orphans, struct error *error)
+{
+	const struct sampler_process *parent =
+	    sampler_find_process(sampler, orphan->parent_pid);
+	struct sampler_thread *thread = sampler_find_thread(sampler,
+	                                                    orphan->tid);
+	const pid_t account = thread != NULL ?
+	    sampler_origin(sampler, thread->process) : parent != NULL ?
+	    sampler_origin(sampler, parent) : (pid_t)orphan->pid;
+	struct sampler_process *process;
+	struct error why = { 0 };
+	size_t n_new = 1;
+
+	if (thread != NULL &&
+	    sampler_adopt_thread(sampler, thread, account, error) != 0)
+		return -1;
+	for (int i = 0; n_new > 0 && i < SAMPLER_SCANS_MAX; i++)
+		if (sampler_scan(sampler, orphan->pid, account, SAMPLE_NOW,
+		                 &n_new, &why) != 0)
+			return why.is_out_of_memory ?
+			    error_pass(error, &why) : 0;
+	process = sampler_find_process(sampler, orphan->pid);
+	if (process == NULL)
+		return 0;
+	if (thread == NULL) {
+		process->parent_pid = orphan->parent_pid;
+		process->has_cpu = true;
+		sampler_set_origin(sampler, process, id_table_find(
+		    &sampler->pids, (uint64_t)account));
+	}
+	for (thread = process->threads; thread != NULL; thread = thread->next)
+		sampler_find_children(sampler, thread, orphans, error);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+sampler_adopt(struct sampler *sampler, struct error *error)
+{
+	struct sampler_orphans orphans = { 0 };
+	pid_t tid;
+
+	while (!error->is_set &&
+	       sample_events_next_orphan(sampler->events, &tid)) {
+		const struct sampler_thread *thread =
+		    sampler_find_thread(sampler, (uint32_t)tid);
+
+		if (thread != NULL)
+			sampler_orphans_add(&orphans, (struct sampler_orphan){
+				thread->tid, thread->process->pid,
+				thread->process->parent_pid }, error);
+	}
+	for (size_t i = 0; i < orphans.n && !error->is_set; i++) {
+		const struct sampler_orphan orphan = orphans.items[i];
+
+		sampler_adopt_one(sampler, &orphan, &orphans, error);
+	}
+	free(orphans.items);
+	return error->is_set ? -1 : 0;
 }
 
 /* ---- the whole ---- */
@@ -1312,6 +948,13 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	sampler->options = options;
 	sampler->first_fd = -1;
 	sampler->own_begin_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID);
+	sampler->wait_resource = UINT_MAX;
+	for (unsigned i = 0; i < options->events.n_kinds; i++)
+		if (options->events.kinds[i].kind == sample_kind_find("real")) {
+			sampler->wait_resource =
+			    options->events.kinds[i].resource;
+			sampler->run_kind = i;
+		}
 	sampler->profile = profile_new(error);
 	sampler->held = sample_held_new(error);
 	if (sampler->held != NULL) {
@@ -1380,20 +1023,16 @@ sampler_free(struct sampler *sampler)
 static bool
 sampler_is_over(uint32_t pid)
 {
-	char stat[1024], *end, state;
-	const size_t n = sampler_read_file(pid, "stat", stat, sizeof stat - 1);
-	long n_threads;
+	struct task task;
 
-	stat[n] = '\0';
-	end = strrchr(stat, ')');
-	return end == NULL || (sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u "
-	    "%*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld", &state,
-	    &n_threads) == 2 && state == 'Z' && n_threads <= 1);
+	return !task_read((pid_t)pid, &task) ||
+	    (task.state == 'Z' && task.n_threads <= 1);
 }
 
 /*
- * Notes CPU times, and removes a process whose end was not reported: one of
- * them is looked at in turn.
+ * Notes CPU times and waits that go on, and removes a process whose end was not
+ * reported: one of them is looked at in turn.  Records of what it did may not be
+ * taken yet when it is found to be over.
  */
 static void
 sampler_check(struct sampler *sampler)
@@ -1405,12 +1044,18 @@ sampler_check(struct sampler *sampler)
 
 		if (process == NULL)
 			continue;
-		if ((kill((pid_t)process->pid, 0) != 0 && errno == ESRCH) ||
-		    (i == turn && sampler_is_over(process->pid)))
+		for (struct sampler_thread *thread = process->threads;
+		     thread != NULL; thread = thread->next)
+			sampler_wait_count(sampler, thread, sampler->seen_ns);
+		if (process->gone_ns == 0 &&
+		    ((kill((pid_t)process->pid, 0) != 0 && errno == ESRCH) ||
+		    (i == turn && sampler_is_over(process->pid))))
+			process->gone_ns = sampler_clock(CLOCK_MONOTONIC);
+		if (process->gone_ns == 0)
+			sampler_note_cpu(sampler, process);
+		else if (process->gone_ns <= sampler->seen_ns)
 			sampler_remove_process(sampler, process,
 			                       sampler->now_ns);
-		else
-			sampler_note_cpu(sampler, process);
 	}
 }
 
@@ -1428,8 +1073,77 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
 
 	if (sampler->n_live == 0)
 		return -1;
+	if (sampler->options->events.looks_at_waits &&
+	    sampler->next_look_ns < end_ns)
+		end_ns = sampler->next_look_ns > now_ns ?
+		    sampler->next_look_ns : now_ns;
 	return (end_ns - now_ns) / 1000000 < (uint64_t)wait_ms ?
 	    (int)((end_ns - now_ns) / 1000000) + 1 : wait_ms;
+}
+
+/* Takes the records after a look, which say who has waited all the time. */
+static int
+sampler_look_settle_all(struct sampler *sampler, struct error *error)
+{
+	const int status = sampler_drain(sampler, error);
+	struct sampler_thread *thread;
+
+	for (uint32_t i = 0; i < sampler->pids.n; i++)
+		for (thread = sampler->processes[i] == NULL ? NULL :
+		     sampler->processes[i]->threads; thread != NULL;
+		     thread = thread->next)
+			sampler_look_settle(sampler, thread,
+			                    sampler->seen_ns);
+	return status;
+}
+
+/*
+ * Looks where all threads are.  Where records are delivered later than others,
+ * as with Python, the look before is settled only now.
+ */
+static int
+sampler_look(struct sampler *sampler, struct error *error)
+{
+	int status = sampler->seen_ns < sampler->look_ns ?
+	    sampler_look_settle_all(sampler, error) : 0;
+	const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
+	struct sampler_thread *thread;
+
+	sampler->looks_for_ns = sampler->look_ns == 0 ? 0 :
+	    now_ns - sampler->look_ns;
+	sampler->look_ns = now_ns;
+	sampler->next_look_ns = now_ns + SAMPLER_LOOK_NS / 2 +
+	    sampler_random(sampler, SAMPLER_LOOK_NS);
+	for (uint32_t i = 0; status == 0 && i < sampler->pids.n; i++)
+		for (thread = sampler->processes[i] == NULL ? NULL :
+		     sampler->processes[i]->threads; status == 0 &&
+		     thread != NULL; thread = thread->next)
+			status = sampler_look_at(sampler, thread, error);
+	return status == 0 ? sampler_look_settle_all(sampler, error) : -1;
+}
+
+/* The recording ends, though processes may run on. */
+static int
+sampler_end(struct sampler *sampler, struct error *error)
+{
+	struct error why = { 0 };
+	int status;
+
+	sample_events_stop(sampler->events);
+	status = sampler_drain(sampler, &why);
+	if (status != 0 && !error->is_set)
+		error_pass(error, &why);
+	sampler_note_lost(sampler, sample_events_n_lost(sampler->events));
+	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
+	for (uint32_t i = 0; i < sampler->pids.n; i++)
+		if (sampler->processes[i] != NULL &&
+		    sampler->processes[i]->origin == i)
+			sampler_charge_account(sampler, sampler->processes[i]);
+	for (uint32_t i = 0; i < sampler->pids.n; i++)
+		if (sampler->processes[i] != NULL)
+			sampler_remove_process(sampler, sampler->processes[i],
+			                       sampler->now_ns);
+	return status;
 }
 
 int
@@ -1459,23 +1173,25 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 		if (sampler->options->attend != NULL)
 			is_over = sampler->options->attend(
 			    sampler->options->context, sampler);
-		status = sampler_drain(sampler, error);
+		status = sampler->options->events.looks_at_waits &&
+		    sampler_clock(CLOCK_MONOTONIC) >= sampler->next_look_ns ?
+		    sampler_look(sampler, error) :
+		    sampler_drain(sampler, error);
 		if (status == 0 && (sampler->python_state ==
 		        SAMPLER_WANTS_PYTHON || sampler->python_state ==
 		        SAMPLER_WATCHES))
 			status = sampler_begin_python(sampler, error);
 		if (status == 0 && sampler->n_late >= SAMPLER_LATE_MAX)
 			status = sampler_grow(sampler, error);
+		if (status == 0)
+			status = sampler_adopt(sampler, error);
 		if (status == 0 && now_ns >= sampler->next_check_ns) {
 			sampler_check(sampler);
 			sampler->next_check_ns = now_ns + SAMPLER_CHECK_NS;
 		}
 	}
-	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
-	for (uint32_t i = 0; i < sampler->pids.n; i++)
-		if (sampler->processes[i] != NULL)
-			sampler_remove_process(sampler, sampler->processes[i],
-			                       sampler->now_ns);
+	if (sampler_end(sampler, error) != 0)
+		status = -1;
 	sampler->result.own_cpu_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
 	    sampler->own_begin_ns;
 	sampler->result.sees_kernel =

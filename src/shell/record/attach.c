@@ -258,10 +258,29 @@ attach_complete(struct completion *completion)
 
 #define LATENCY_SOURCE "perf events of switches, from outside"
 
+/* Of `real`, for users who may not sample the kernel. */
+#define LOOKS_SOURCE "perf events cpu-clock and of switches, and looks at " \
+	"threads that wait, from outside"
+
 static bool
 attach_is_latency(const struct resource_kind *kind)
 {
 	return strcmp(kind->name, "latency") == 0;
+}
+
+static bool
+attach_is_real(const struct resource_kind *kind)
+{
+	return strcmp(kind->name, "real") == 0;
+}
+
+/* Whether waits are sampled where they begin; else they are looked at. */
+static bool
+attach_samples_waits(void)
+{
+	bool sees_kernel;
+
+	return sample_kind_try(&sample_kind_wait, &sees_kernel) == 0;
 }
 
 /* latency is counted at samples of cpu. */
@@ -286,7 +305,8 @@ attach_offer(const struct resource_kind *kind, struct text_buffer *why)
 	number = sample_kind_try(event, &sees_kernel);
 	if (number == 0)
 		return attach_is_latency(kind) ? LATENCY_SOURCE :
-		    event->source;
+		    attach_is_real(kind) && !attach_samples_waits() ?
+		    LOOKS_SOURCE : event->source;
 	sample_events_explain(number, why);
 	return "";
 }
@@ -308,14 +328,26 @@ attach_choose_one(const struct chosen_resource *chosen,
 	const struct sample_kind *kind = sample_kind_find(chosen->kind->name);
 	const uint64_t interval = chosen->interval != 0 || kind == NULL ?
 	    chosen->interval : kind->interval;
+	const char *source;
 
 	if (kind == NULL)
 		return false;
+	source = kind->source;
 	events->kinds[events->n_kinds].kind = kind;
+	events->kinds[events->n_kinds].resource = recording->n_resources;
 	events->kinds[events->n_kinds++].interval = interval;
+	if (attach_is_real(chosen->kind) && attach_samples_waits()) {
+		events->kinds[events->n_kinds].kind = &sample_kind_wait;
+		events->kinds[events->n_kinds].resource =
+		    recording->n_resources;
+		events->kinds[events->n_kinds++].interval = 1;
+	} else if (attach_is_real(chosen->kind)) {
+		events->looks_at_waits = true;
+		source = LOOKS_SOURCE;
+	}
 	recording->resources[recording->n_resources++] =
-	    (struct sample_resource){ kind->name, chosen->kind->gtick,
-		kind->source, interval };
+	    (struct sample_resource){ kind->name, chosen->kind->gtick, source,
+		interval };
 	return true;
 }
 
@@ -349,13 +381,18 @@ attach_choose(const struct record_options *options,
 
 		if (attach_is_latency(chosen.kind))
 			latency = chosen.kind;
+		else if (attach_is_real(chosen.kind) && options->wants_all)
+			return error_set(error, "-r real cannot be sampled of "
+			                 "the whole machine, where most threads "
+			                 "only wait for work: name processes "
+			                 "with -p, or a --cgroup");
 		else if (!attach_choose_one(&chosen, events, recording))
 			return error_set(error, "-r %s cannot be sampled from "
 			                 "outside: only the collector inside "
-			                 "counts it: --inside, or a program "
-			                 "that record starts; see record "
-			                 "--list -p PID",
-			                 chosen.kind->name);
+			                 "counts it%s", chosen.kind->name,
+			                 options->program != NULL ? "" :
+			                 ": --inside, or a program that record "
+			                 "starts; see record --list -p PID");
 	}
 	events->is_alone = options->is_alone;
 	if (latency != NULL)

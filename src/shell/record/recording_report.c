@@ -13,6 +13,9 @@
 #include "src/base/text_buffer.h"
 #include "src/shell/terminal/terminal.h"
 
+#define UNSEEN_SECONDS 0.01	/* less is noise */
+#define UNSEEN_HITS 5
+
 /* Processes that had a resource from another source than the usual one. */
 static void
 report_other_sources(const struct recording_report *report,
@@ -69,17 +72,26 @@ lost_share(const struct cpprofdata_summary_resource *resource)
 	return all > 0 ? (double)resource->lost / all : 0;
 }
 
-/* " (12% of hits lost, see info)", of the resource that lost the largest
- * share, if views show it in their heading. */
-static void
-recording_report_add_lost(const struct cpprofdata_summary *summary,
-                          struct text_buffer *text)
+/* The resource that lost the largest share. */
+static const struct cpprofdata_summary_resource *
+most_lost(const struct cpprofdata_summary *summary)
 {
 	const struct cpprofdata_summary_resource *most = summary->resources;
 
 	for (size_t i = 1; i < summary->n_resources; i++)
 		if (lost_share(&summary->resources[i]) > lost_share(most))
 			most = &summary->resources[i];
+	return most;
+}
+
+/* " (12% of hits lost, see info)", of the resource that lost the largest
+ * share, if views show it in their heading. */
+static void
+recording_report_add_lost(const struct cpprofdata_summary *summary,
+                          struct text_buffer *text)
+{
+	const struct cpprofdata_summary_resource *most = most_lost(summary);
+
 	if (lost_share(most) > 0.01)
 		text_add_format(text, " (%.0f%% of %s%shits lost, see info)",
 		                100 * lost_share(most),
@@ -142,25 +154,78 @@ report_samples(const struct recording_report *report,
 	text_free(&samples);
 }
 
-/* CPU time without samples, if it is more than noise. */
+/* Hits of a resource without samples, of n_hits, if they are more than noise. */
 static void
-report_unseen(const struct recording_report *report)
+report_unseen(const struct recording_report *report,
+              const struct sampler_unseen *unseen, uint64_t n_hits)
+{
+	const bool is_time = unseen->kind->scale > 1;	/* events count ns */
+	const double seconds = (double)unseen->hits *
+	    (double)unseen->interval / 1e6;
+	const char *where = "";
+	struct text_buffer why = { 0 };
+
+	if (unseen->hits < n_hits / 20 ||
+	    (is_time ? seconds < UNSEEN_SECONDS : unseen->hits < UNSEEN_HITS))
+		return;
+	if (report->outside->sees_kernel) {
+		text_add_format(&why, "threads ended before their next sample, "
+		                "timers were late, or samples were lost; "
+		                "%s samples more often, and -a, as root, "
+		                "samples short threads, too", is_time ?
+		                "-F 1000" : "a smaller interval");
+	} else {
+		where = ", mostly in the kernel";
+		sample_events_explain(EACCES, &why);
+	}
+	if (is_time)
+		message_note("%.2f CPU s have no sample%s, and are shown as "
+		             "[partial]: %s", seconds, where,
+		             text_string(&why));
+	else
+		message_note("%" PRIu64 " of %" PRIu64 " hits of %s have no "
+		             "sample%s, and are shown as [partial]: %s",
+		             unseen->hits, n_hits, unseen->kind->name, where,
+		             text_string(&why));
+	text_free(&why);
+}
+
+static void
+report_all_unseen(const struct recording_report *report,
+                  const struct cpprofdata_summary *summary)
+{
+	const struct sampler_unseen *unseen = report->outside != NULL ?
+	    report->outside->unseen : NULL;
+	const struct cpprofdata_summary_resource *of = summary->resources;
+
+	for (size_t i = 0; unseen != NULL && i < CPPROFDATA_MAX_RESOURCES; i++)
+		for (size_t k = 0; unseen[i].kind != NULL &&
+		     k < summary->n_resources; k++)
+			if (strcmp(of[k].name, unseen[i].kind->name) == 0)
+				report_unseen(report, &unseen[i], of[k].hits);
+}
+
+/* Waits without a stack, if they are more than noise. */
+static void
+report_lost_waits(const struct recording_report *report)
 {
 	const struct sampler_result *outside = report->outside;
 	struct text_buffer why = { 0 };
 
-	if (outside->unseen_ns < 10000000 ||
-	    outside->unseen_ns < outside->cpu_ns / 20)
+	if (outside == NULL || outside->lost_wait_ns < 10000000)
 		return;
-	if (outside->sees_kernel)
-		text_add_string(&why, "threads ended before their next sample, "
-		                "or timers were late; -F 1000 samples more "
-		                "often");
-	else
+	if (outside->sees_kernel) {
+		text_add_format(&why, "there were more at a time than could be "
+		                "read (%" PRIu64 " reports of the kernel were "
+		                "lost)", outside->n_lost);
+	} else {
+		text_add_string(&why, "where threads wait for a processor, or "
+		                "for less than a look at them takes, is not "
+		                "seen; ");
 		sample_events_explain(EACCES, &why);
-	message_note("%.2f CPU s have no sample%s, and are shown as "
-	             "[partial]: %s", (double)outside->unseen_ns / 1e9,
-	             outside->sees_kernel ? "" : ", mostly in the kernel",
+	}
+	message_note("waits of %.2f s in all have no stack, and are shown as "
+	             "[partial]: %s", (double)outside->lost_wait_ns / 1e9,
 	             text_string(&why));
 	text_free(&why);
 }
@@ -230,11 +295,13 @@ recording_report(const struct recording_report *report)
 		             "recorded until it ends" :
 		             "%" PRIu64 " processes are still running and will "
 		             "be recorded until they end", summary.n_running);
-	report_unseen(report);
+	report_all_unseen(report, &summary);
+	report_lost_waits(report);
 	report_no_python(report);
 	if (!report->is_outside &&
 	    summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
+	    lost_share(most_lost(&summary)) == 0 &&
 	    !sampled_time_is_much(time))
 		message_note("almost no CPU time was used; try "
 		             "-r real, which counts waiting, or -F 10000");

@@ -274,8 +274,8 @@ main_reason(const struct resource *resource, bool are_samples, uint64_t lost)
 }
 
 /*
- * "46 of 466 hits lost: no room to store them", where the loss is large
- * enough.
+ * "46 of 466 hits lost: buffers, memory or disk were full", where the loss is
+ * large enough.
  */
 static int
 add_lost_line(const struct sample_set *set, bool are_samples,

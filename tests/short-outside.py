@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""short-outside.py -- threads and processes that end before their first sample.
+
+tests/programs/shorts.c starts threads or child processes that run for less than
+an interval.  The kernel begins each one's period anew, so few have a sample.  A
+recording from outside must still have all that they used, by the kernel's own
+account, though nobody knows where: of a static program from its start, of one
+that runs already, and of one that runs on when the recording ends.  Speaks TAP.
+"""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+import cpprof
+from claims import Claims
+
+BUILD = os.path.abspath(os.environ.get("builddir", "build"))
+SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
+PROGRAM = os.path.join(BUILD, "tests", "programs", "shorts")
+PATIENCE = 120
+N = 400                 # threads or processes
+INTERVALS = {"cpu": .004, "page-faults": 10, "syscalls": 100, "real": .004}
+# How many calls each makes; those of system calls, fewer than an interval.
+CALLS = {"cpu": 2000, "page-faults": 2000, "syscalls": 60,
+         "real": 2000}
+# What the events have not: the kernel's work for a process after they are gone.
+LESS = {"cpu": .2, "page-faults": .02, "syscalls": 0, "real": .2}
+# What shorts.c does not count: calls that start threads and end them.
+MORE = {"cpu": .1, "page-faults": .02, "syscalls": .4, "real": .1}
+
+claims = Claims()
+
+
+def static_program(directory):
+    """The same program without a loader; None: it cannot be built."""
+    path = os.path.join(directory, "shorts-static")
+    built = subprocess.run(
+        ["cc", "-O2", "-static", "-pthread", "-o", path,
+         os.path.join(SOURCE, "tests/programs/shorts.c")],
+        capture_output=True, check=False)
+    return path if built.returncode == 0 else None
+
+
+def refusal(resource):
+    """Why a static program's use cannot be counted whole; "": it can."""
+    with open("/proc/sys/kernel/perf_event_paranoid",
+              encoding="utf-8") as file:
+        if resource != "cpu" and os.geteuid() != 0 and int(file.read()) > 1:
+            return "this user may not sample the kernel"
+    rows = json.loads(cpprof.run("-q", "-F", "json", "-e",
+                                 f"record --list -p {os.getpid()}").stdout)
+    return next(row["why"] for row in rows["rows"] if row["name"] == resource)
+
+
+def total(path):
+    """Hits of the whole recording, and those that are said to be lost."""
+    info = cpprof.table(path, "info")
+    return info["rows"][0]["hits"] + info["dropped"]
+
+
+def record(path, resource, *words, **options):
+    return subprocess.Popen(
+        [cpprof.CPPROF, "record", "--no-prompt", "--force", "-r",
+         resource if resource in ("cpu", "real") else
+         f"{resource}:{INTERVALS[resource]}",
+         "-o", path, *map(str, words)], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, **options)
+
+
+def differs(path, resource, output):
+    """What is left over at the end makes no hit; what starts the program and
+    ends it is used, too."""
+    interval = INTERVALS[resource]
+    numbers = list(map(float, output.split()))
+    least = most = dict(zip(INTERVALS, numbers))[resource]
+    if resource == "real":
+        most = numbers[-1]
+    found = total(path) * interval
+    if least * (1 - LESS[resource]) - 2 * interval <= found <= \
+            most * (1 + MORE[resource]) + 8 * interval:
+        return []
+    return [f"found {found} for {least} to {most}"]
+
+
+@contextlib.contextmanager
+def busy_machine():
+    """Each processor has other threads to run."""
+    others = [subprocess.Popen(["sh", "-c", "while :; do :; done"])
+              for _ in range(2 * os.cpu_count())]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def check_start(directory, static, kind, resource, where="static"):
+    path = os.path.join(directory, f"{kind}-{resource}")
+    with record(path, resource, static, kind, N, CALLS[resource],
+                stdin=subprocess.PIPE) as recorder:
+        output, said = recorder.communicate("\n", timeout=PATIENCE)
+    claims.make(f"{where}, {kind}: {resource} is what the kernel says",
+                [said] if recorder.returncode != 0 else
+                differs(path, resource, output))
+
+
+def await_events(recorder):
+    """Until it has opened its perf events: there are no more of them."""
+    def is_event(name):
+        try:
+            return "perf_event" in os.readlink(name)
+        except FileNotFoundError:       # it is closed by now
+            return False
+
+    def n_events():
+        directory = f"/proc/{recorder.pid}/fd"
+        return sum(is_event(os.path.join(directory, name))
+                   for name in os.listdir(directory))
+
+    end = time.monotonic() + PATIENCE
+    before = -1
+    while time.monotonic() < end and recorder.poll() is None:
+        now = n_events()
+        if now == before > os.cpu_count():
+            return
+        before = now
+        time.sleep(.3)
+
+
+def check_attached(directory, kind, resource):
+    path = os.path.join(directory, f"attached-{kind}-{resource}")
+    with subprocess.Popen([PROGRAM, kind, str(N), str(CALLS[resource])],
+                          text=True, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as program:
+        with record(path, resource, "-p", program.pid) as recorder:
+            await_events(recorder)
+            output = program.communicate("\n", timeout=PATIENCE)[0]
+            said = recorder.communicate(timeout=PATIENCE)[1]
+    claims.make(f"attached, {kind}: {resource} is what the kernel says",
+                [said] if recorder.returncode != 0 else
+                differs(path, resource, output))
+    # Threads hardly have page faults of their own.
+    if (kind, resource) != ("threads", "page-faults"):
+        claims.check(f"attached, {kind}: what has no sample is told of "
+                     f"{resource}", "[partial]" in said, said)
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def check_cut(directory):
+    """A program that runs on has what it used while it was recorded."""
+    path = os.path.join(directory, "cut")
+    with subprocess.Popen([PROGRAM, "threads", "1000000", "2000"], text=True,
+                          stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL) as program:
+        program.stdin.write("\n")
+        program.stdin.flush()
+        first = cpu_seconds(program.pid)
+        with record(path, "cpu", "-p", program.pid) as recorder:
+            await_events(recorder)
+            begin = cpu_seconds(program.pid)
+            time.sleep(1.5)
+            end = cpu_seconds(program.pid)
+            recorder.send_signal(signal.SIGINT)
+            recorder.communicate(timeout=PATIENCE)
+        last = cpu_seconds(program.pid)
+        program.kill()
+    found = total(path) * INTERVALS["cpu"]
+    claims.check("who runs on has what it used while it was recorded",
+                 .95 * (end - begin) < found < 1.05 * (last - first),
+                 (end - begin, found, last - first))
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        static = static_program(directory)
+        for resource in INTERVALS:
+            why = refusal(resource)
+            for kind in "threads", "processes":
+                if why or static is None:
+                    claims.skip(f"static, {kind}: {resource}",
+                                why or "no static libc")
+                else:
+                    check_start(directory, static, kind, resource)
+                if resource == "real":
+                    # Most threads have to wait before they run.
+                    if not why and static is not None:
+                        with busy_machine():
+                            check_start(directory, static, kind, resource,
+                                        "static, busy")
+                    continue
+                if why:
+                    claims.skip(f"attached, {kind}: {resource}", why)
+                else:
+                    check_attached(directory, kind, resource)
+        if refusal("cpu"):
+            claims.skip("who runs on", refusal("cpu"))
+        else:
+            check_cut(directory)
+    claims.end()
+
+
+main()
