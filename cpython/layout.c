@@ -7,6 +7,7 @@
 static const struct python_layout layout_3_11 = {
 	.interpreters = 40, .next_interpreter = 0, .threads = 16,
 	.next_thread = 8, .ident = 152, .tid = 160, .current = 56,
+	.base = PYTHON_NO_FIELD,
 	.cframe_current = 8, .cframe_previous = 16,
 	.code = 32, .previous = 48, .instruction = 56, .owner = 69,
 	.is_entry = 68, .entry_owner = PYTHON_NO_FIELD,
@@ -21,6 +22,7 @@ static const struct python_layout layout_3_11 = {
 static const struct python_layout layout_3_12 = {
 	.interpreters = 40, .next_interpreter = 0, .threads = 72,
 	.next_thread = 8, .ident = 136, .tid = 144, .current = 56,
+	.base = PYTHON_NO_FIELD,
 	.cframe_current = 0, .cframe_previous = 8,
 	.code = 0, .previous = 8, .instruction = 56, .owner = 70,
 	.is_entry = PYTHON_NO_FIELD, .entry_owner = 3,
@@ -31,17 +33,36 @@ static const struct python_layout layout_3_12 = {
 	.compact = 56, .kind_shift = 2, .size = 16, .bytes = 32
 };
 
-/* The start of _Py_DebugOffsets in 3.13: each field is 8 bytes. */
+/*
+ * The start of _Py_DebugOffsets (pycore_debug_offsets.h, pycore_runtime.h in
+ * 3.13).  Each field is 8 bytes; each part begins with the size of its
+ * structure.
+ */
 enum {
 	DEBUG_COOKIE, DEBUG_VERSION, DEBUG_FREE_THREADED,
-	DEBUG_INTERPRETERS = 5,
-	DEBUG_3_13_NEXT_INTERPRETER = 8, DEBUG_3_13_THREADS = 9,
-	DEBUG_3_13_THREAD = 19,		/* size of a thread state */
-	DEBUG_3_13_FRAME = 28,		/* size of a frame */
-	DEBUG_3_13_CODE = 34,		/* size of a code object */
-	DEBUG_3_13_OBJECT = 44,		/* size of an object */
-	DEBUG_3_13_BYTES = 64,		/* size of a bytes object */
-	DEBUG_3_13_STRING = 67		/* size of a string */
+	DEBUG_INTERPRETERS = 5, DEBUG_NEXT_INTERPRETER = 8, DEBUG_THREADS
+};
+
+/* Where a version's parts begin, and where fields are that have moved. */
+struct debug_table {
+	unsigned thread, frame, code, object, bytes, string;
+	unsigned thread_id, base;	/* of a thread; base: 0: there is none */
+	uint32_t tag;
+};
+
+static const struct debug_table debug_3_13 = {
+	.thread = 19, .frame = 28, .code = 34, .object = 44, .bytes = 64,
+	.string = 67, .thread_id = 5
+};
+
+static const struct debug_table debug_3_14 = {
+	.thread = 22, .frame = 31, .code = 39, .object = 50, .bytes = 74,
+	.string = 77, .thread_id = 5, .tag = 1
+};
+
+static const struct debug_table debug_3_15 = {
+	.thread = 22, .frame = 39, .code = 47, .object = 58, .bytes = 86,
+	.string = 89, .thread_id = 8, .base = 5, .tag = 1
 };
 
 #define DEBUG_COOKIE_TEXT "xdebugpy"
@@ -55,30 +76,35 @@ debug_field(const uint64_t *table, unsigned index)
 }
 
 static bool
-read_debug_offsets(const uint64_t *table, struct python_layout *layout)
+read_debug_offsets(const uint64_t *table, const struct debug_table *parts,
+    struct python_layout *layout)
 {
-	const uint64_t *thread = table + DEBUG_3_13_THREAD;
-	const uint64_t *frame = table + DEBUG_3_13_FRAME;
-	const uint64_t *code = table + DEBUG_3_13_CODE;
-	const uint64_t *object = table + DEBUG_3_13_OBJECT;
-	const uint64_t *bytes = table + DEBUG_3_13_BYTES;
-	const uint64_t *string = table + DEBUG_3_13_STRING;
+	const uint64_t *thread = table + parts->thread;
+	const uint64_t *frame = table + parts->frame;
+	const uint64_t *code = table + parts->code;
+	const uint64_t *object = table + parts->object;
+	const uint64_t *bytes = table + parts->bytes;
+	const uint64_t *string = table + parts->string;
 
-	if (memcmp(table, DEBUG_COOKIE_TEXT, sizeof *table) != 0)
+	/* Free-threaded builds also have other frames and strings. */
+	if (memcmp(table, DEBUG_COOKIE_TEXT, sizeof *table) != 0 ||
+	    table[DEBUG_FREE_THREADED] != 0)
 		return false;
 	*layout = (struct python_layout){
 		.interpreters = debug_field(table, DEBUG_INTERPRETERS),
 		.next_interpreter = debug_field(table,
-		    DEBUG_3_13_NEXT_INTERPRETER),
-		.threads = debug_field(table, DEBUG_3_13_THREADS),
+		    DEBUG_NEXT_INTERPRETER),
+		.threads = debug_field(table, DEBUG_THREADS),
 		.next_thread = debug_field(thread, 2),
 		.current = debug_field(thread, 4),
-		.ident = debug_field(thread, 5),
-		.tid = debug_field(thread, 6),
+		.base = parts->base == 0 ? PYTHON_NO_FIELD :
+		    debug_field(thread, parts->base),
+		.ident = debug_field(thread, parts->thread_id),
+		.tid = debug_field(thread, parts->thread_id + 1),
 		.cframe_current = PYTHON_NO_FIELD,
 		.cframe_previous = PYTHON_NO_FIELD,
 		.previous = debug_field(frame, 1),
-		.code = debug_field(frame, 2),
+		.code = debug_field(frame, 2), .tag = parts->tag,
 		.instruction = debug_field(frame, 3),
 		.owner = debug_field(frame, 5),
 		.is_entry = PYTHON_NO_FIELD, .entry_owner = 3,
@@ -117,7 +143,11 @@ python_layout_find(uint32_t version, const void *table,
 		*layout = layout_3_12;
 		return true;
 	case 0x030d:
-		return read_debug_offsets(table, layout);
+		return read_debug_offsets(table, &debug_3_13, layout);
+	case 0x030e:
+		return read_debug_offsets(table, &debug_3_14, layout);
+	case 0x030f:
+		return read_debug_offsets(table, &debug_3_15, layout);
 	}
 	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout.h -- where CPython 3.11 to 3.13 have what; offsets in bytes.
+/* layout.h -- where CPython 3.11 to 3.15 have what; offsets in bytes.
  *
  * Within a minor version the fields that are used here have not moved.  From
  * 3.13 on the interpreter has a table of them, _Py_DebugOffsets, at the start of
@@ -21,7 +21,8 @@ struct python_layout {
 	uint32_t next_interpreter, threads;	/* of an interpreter */
 	uint32_t next_thread, ident, tid;	/* of a thread state */
 	uint32_t current;	/* of a thread state: its frame, or the
-				   _PyCFrame that has it */
+				   _PyCFrame that has it, */
+	uint32_t base;		/* and the frame below all others; from 3.15 */
 	uint32_t cframe_current, cframe_previous;	/* of a _PyCFrame */
 	uint32_t code, previous, instruction, owner;	/* of a frame */
 	uint32_t is_entry;	/* of a frame in 3.11; and what says whether
@@ -30,6 +31,7 @@ struct python_layout {
 	uint32_t chunk;		/* of a thread state: memory for frames, */
 	uint32_t chunk_size;	/* its size */
 	uint32_t entry_owner;	/* `owner` of entry frames */
+	uint64_t tag;		/* bits of `code` that are no address */
 	uint32_t type;		/* of any object */
 	uint32_t units;		/* of a code object: how long its code is, */
 	uint32_t first_line, version, file, name, lines, instructions;
@@ -45,12 +47,13 @@ struct python_layout {
 struct python_runtime {
 	const void *map;	/* the loader's, of its module; unused outside */
 	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type */
-	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault */
+	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault, */
+	uint64_t cold, cold_end;	/* and its code that lies apart */
 	struct python_layout layout;
 };
 
 /* Bytes at the start of _PyRuntime that the layout may depend on. */
-#define PYTHON_TABLE_SIZE 576
+#define PYTHON_TABLE_SIZE 752
 
 /*
  * The layout of a version, as Py_Version has it.  table[PYTHON_TABLE_SIZE]: the
@@ -58,6 +61,16 @@ struct python_runtime {
  */
 bool python_layout_find(uint32_t version, const void *table,
     struct python_layout *layout);
+
+/*
+ * Finds the code of the loop that lies apart, of which a runtime is told.
+ * code: that of the loop; index[size]: the module's .eh_frame_hdr, at `address`,
+ * aligned.
+ * Addresses are of one kind: of the file, or of a process.
+ */
+void python_find_cold(struct python_runtime *runtime,
+    const unsigned char *code, const unsigned char *index, size_t size,
+    uint64_t address);
 
 #define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
 

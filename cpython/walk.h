@@ -378,7 +378,7 @@ python_read_frame(struct python_reading *reading, uint64_t at,
 	frame->code = 0;
 	if (*is_entry && has_entry_frames)
 		return true;
-	frame->code = python_word(bytes + layout->code);
+	frame->code = python_word(bytes + layout->code) & ~layout->tag;
 	if (is_live && !is_innermost && python_is_as_before(reading, frame,
 	    python_word(bytes + layout->instruction)))
 		return true;
@@ -450,9 +450,14 @@ python_read_frames(struct python_reading *reading, uint64_t frame)
 	struct python_frames *fresh = &reading->python->fresh;
 	bool is_innermost = true, is_entry = true;
 	size_t from = fresh->n;
-	uint64_t outer;
+	uint64_t outer, base = 0;
 
-	for (; frame != 0; frame = outer, is_innermost = false) {
+	if (reading->layout->base != PYTHON_NO_FIELD &&
+	    !python_read_word(reading, reading->state + reading->layout->base,
+	    &base, python_is_state_live(reading->state)))
+		return false;
+	/* The frame below all others is in no native one. */
+	for (; frame != base && frame != 0; frame = outer, is_innermost = false) {
 		if (!python_add_frame(reading, frame, is_innermost, &is_entry,
 		    &outer))
 			return false;
@@ -490,7 +495,8 @@ python_read_start(struct python_reading *reading, uint64_t state,
 static inline bool
 python_is_loop(const struct python_runtime *runtime, uint64_t address)
 {
-	return address - runtime->loop < runtime->loop_end - runtime->loop;
+	return address - runtime->loop < runtime->loop_end - runtime->loop ||
+	    address - runtime->cold < runtime->cold_end - runtime->cold;
 }
 
 /* Whether native frame i contains an address of its stack. */

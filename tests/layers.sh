@@ -166,7 +166,8 @@ done
 includes 'the collector includes nothing of the program' lib \
 	'lib/.*|dwarf/.*|cpython/.*'
 includes 'dwarf includes only dwarf' dwarf 'dwarf/.*'
-includes 'cpython includes only cpython' cpython 'cpython/.*'
+includes 'cpython includes only dwarf and cpython' cpython \
+	'(dwarf|cpython)/.*'
 # types FOLDER...: the structures, unions and enumerations of the headers there.
 types() {
 	find "$@" -name '*.h' -exec grep -hE \

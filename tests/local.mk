@@ -91,6 +91,7 @@ unit_tests = $(format_tests) \
 	tests/test-output \
 	tests/test-pattern \
 	tests/test-profile \
+	tests/test-python-loop \
 	tests/test-sample-tree \
 	tests/test-sections \
 	tests/test-timeline \
@@ -219,6 +220,9 @@ tests_test_stack_unwinder_LDADD = $(unit_libs)
 EXTRA_DIST += tests/circles.awk tests/fuzz-dwarf.c
 
 # It has addresses in its own code.
+tests_test_python_loop_SOURCES = tests/test-python-loop.c
+tests_test_python_loop_CFLAGS = $(unit_cflags)
+tests_test_python_loop_LDADD = $(unit_libs)
 tests_test_sample_SOURCES = tests/test-sample.c tests/reader-fixture.h
 tests_test_sample_CFLAGS = $(unit_cflags)
 tests_test_sample_LDADD = $(unit_libs)

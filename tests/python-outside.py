@@ -185,13 +185,13 @@ def check_shares(directory, version, interpreter):
     path = script(directory, "shares.py", WAIT, python.SHARES)
     recording, output = record(
         directory, f"shares-{version}",
-        [interpreter, path, "DIRECTORY", str(rounds(2500))], "-r", "cpu")
+        [interpreter, path, "DIRECTORY", str(rounds(2500))], "-r", "cpu:2000")
     spent = eval(output.strip().splitlines()[-1])
     rows = {row["path"][0]: row["hits"] for row in table(
         recording, "threshold 0", "functions")["rows"]}
     hits = [rows[f"{name} (shares.py)"] for name in spent]
     total = sum(hits)
-    assert total > 300, rows
+    assert total > 200, rows        # fewer, the faster the machine
     for name, n in zip(spent, hits):
         share = spent[name] / sum(spent.values())
         # As in python.py; the samples that lack frames may be any.

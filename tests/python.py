@@ -29,7 +29,7 @@ NAMED = re.compile(r"^(.*) \(([^()]*?)(?::(\d+))?\)(?::(\d+))?$")
 def interpreters():
     """Paths of interpreters, by version: those in PATH, and pyenv's."""
     found = {}
-    names = [f"python3.{minor}" for minor in range(11, 15)] + ["python3"]
+    names = [f"python3.{minor}" for minor in range(11, 16)] + ["python3"]
     paths = [shutil.which(name) for name in names]
     paths += ["/usr/bin/python3"]
     paths += sorted(glob.glob(os.path.expanduser(
@@ -39,7 +39,7 @@ def interpreters():
             continue
         done = subprocess.run(
             [path, "-c", "import sys; print(sys.version.split()[0], "
-             "sys.version_info >= (3, 11), sys.version_info < (3, 15),"
+             "sys.version_info >= (3, 11), sys.version_info < (3, 16),"
              "sys.implementation.name, sys.executable)"],
             capture_output=True, text=True, check=False)
         words = done.stdout.split()

@@ -2,6 +2,7 @@
 /* python-layout.c -- finds the interpreter. */
 #include "lib/python/python.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -9,12 +10,31 @@
 #include "lib/base/lookup.h"
 #include "lib/unwind/traits.h"
 
+/* The module's .eh_frame_hdr; NULL: it is not mapped, or not together. */
+static const unsigned char *
+python_index(uint64_t code, size_t *size)
+{
+	struct dl_find_object object;
+	const unsigned char *index;
+
+	if (_dl_find_object((void *)(uintptr_t)code, &object) != 0)
+		return NULL;
+	index = object.dlfo_eh_frame;
+	if (index < (const unsigned char *)object.dlfo_map_start ||
+	    index >= (const unsigned char *)object.dlfo_map_end)
+		return NULL;
+	*size = (size_t)((const unsigned char *)object.dlfo_map_end - index);
+	return index;
+}
+
 static bool
 python_find(const struct link_map *map, struct python_runtime *found)
 {
 	const ElfW(Sym) *runtime, *loop, *type, *version;
 	struct lookup symbols;
+	const unsigned char *index;
 	unsigned long number;
+	size_t size;
 
 	if (!lookup_open(map, &symbols))
 		return false;
@@ -31,6 +51,10 @@ python_find(const struct link_map *map, struct python_runtime *found)
 		.loop = symbols.bias + loop->st_value,
 		.loop_end = symbols.bias + loop->st_value + loop->st_size
 	};
+	index = python_index(found->loop, &size);
+	if (index != NULL)
+		python_find_cold(found, (const void *)(uintptr_t)found->loop,
+		    index, size, (uintptr_t)index);
 	memcpy(&number, (const void *)(symbols.bias + version->st_value),
 	    sizeof number);
 	return python_layout_find((uint32_t)number,

@@ -66,6 +66,8 @@ enum {
 	READER_SHARE = 4,		/* at most a quarter of the time */
 	READER_MANY_THREADS = 64,	/* as in lib/python/python.c */
 	READER_SEARCH_EVERY = 16,
+	READER_LOOP_MAX = 4 << 20,	/* bytes, many times what they are */
+	READER_INDEX_MAX = 64 << 20,
 };
 
 struct outside_frame {
@@ -221,7 +223,7 @@ struct python_reader {
 	size_t n_arena;
 	struct python_block *blocks;
 	uint64_t *used;		/* [n_used] */
-	size_t n_used, used_capacity;
+	size_t n_used;
 	size_t n_misses;
 
 	struct python_memo *memos;	/* [READER_THREADS] */
@@ -1178,13 +1180,42 @@ python_process_read(uint32_t pid, uint64_t at, void *to, size_t size)
 	    (ssize_t)size;
 }
 
+/* Looks for code of the loop that lies apart. */
+static void
+python_process_find_cold(uint32_t pid,
+                         const struct sample_python_symbols *symbols,
+                         uint64_t bias, struct python_runtime *runtime)
+{
+	unsigned char *code, *index;
+
+	if (symbols->loop_size > READER_LOOP_MAX || symbols->index_size == 0 ||
+	    symbols->index_size > READER_INDEX_MAX)
+		return;
+	index = malloc(symbols->index_size + symbols->loop_size);
+	if (index == NULL)
+		return;
+	code = index + symbols->index_size;
+	if (python_process_read(pid, runtime->loop, code,
+	                        symbols->loop_size) &&
+	    python_process_read(pid, symbols->index + bias, index,
+	                        symbols->index_size))
+		python_find_cold(runtime, code, index, symbols->index_size,
+		                 symbols->index + bias);
+	free(index);
+}
+
 bool
 sample_python_symbols(const struct elf_file *file,
                       struct sample_python_symbols *symbols)
 {
+	GElf_Shdr header;
 	static const GElf_Word types[] = { SHT_DYNSYM, SHT_SYMTAB };
+	const bool has_index = elf_file_named_section(file, ".eh_frame_hdr",
+	                                              &header) != NULL;
 	uint64_t size;
 
+	symbols->index = has_index ? header.sh_addr : 0;
+	symbols->index_size = has_index ? header.sh_size : 0;
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (elf_symbols_lookup(file, types[i], "_PyRuntime",
 		        &symbols->runtime, &size) &&
@@ -1224,6 +1255,7 @@ sample_python_add(struct sample_python *python, uint32_t pid,
 	}
 	if (!python_layout_find((uint32_t)version, table, &runtime.layout))
 		return NULL;
+	python_process_find_cold(pid, symbols, bias, &runtime);
 	process = memory_array(1, sizeof *process, error);
 	if (process == NULL)
 		return NULL;
