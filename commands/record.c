@@ -407,6 +407,7 @@ complete(const struct record_state *run)
 		.status = run->session->status,
 		.is_default = run->options->n_resources == 0,
 		.is_alone = run->options->is_alone,
+		.calls = run->options->calls,
 		.outside = &run->outside,
 		.is_outside = run->attach != NULL || run->is_outside,
 	};

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from claims import Claims, rounds
@@ -97,6 +98,39 @@ def check_planted(directory, seed):
     if not rows[0]["change"] > 0:
         differences.append(str(rows[0]))
     return differences
+
+
+def check_times(directory):
+    """Classes of calls share the time of their hits: each hit has one."""
+    name, _ = record(directory, "naps", 300, 300)
+    found = documents([name], "timeline")[-1]
+    assert found["without_time"] == 0 and sum(
+        row["hits"] for row in found["rows"]) == found["total"], found
+
+
+def check_crowd(directory):
+    """All threads need room in the file at the same time.  All calls take longer
+    than an interval, and hits of all that is counted are in some call."""
+    name, true = record(directory, "crowd", 5)
+    found = lengths(name)
+    info = text([name], "info")
+    late = sum(int(number) for number in re.findall(
+        r"^(?:samples taken late|hits lost)\b.*: (\d+)$", info, re.M))
+    # The first row is an estimate: of those that were not seen.
+    seen = sum(row["calls"] for row in found["rows"][1:]) + \
+        found["unfinished"]
+    assert len(true) == 500, len(true)
+    assert len(true) - late <= seen <= len(true), (len(true), late, found)
+    hits = [sum(rows_of_functions(name, *steps).values())
+            for steps in ((), ("narrow label call:handle",))]
+    # What short threads leave is counted without their calls.
+    assert 0 <= hits[0] - hits[1] <= late + hits[0] / 50, (hits, late)
+
+
+def rows_of_functions(name, *steps):
+    """Hits in handle, by function."""
+    rows = documents([name], *steps, "threshold 0", "functions handle")
+    return {row["path"][0]: row["hits"] for row in rows[-1]["rows"]}
 
 
 def rows_of(line):
@@ -222,6 +256,9 @@ def main():
                        check_ending, directory, "exits", 15, 0, 15)
         claims.attempt("calls that are all that their threads do have lengths",
                        check_ending, directory, "threads", 15, 15, 0)
+        claims.attempt("all hits in calls have a time", check_times, directory)
+        claims.attempt("calls of many threads that start at once are all "
+                       "counted", check_crowd, directory)
         claims.attempt("a program that is killed leaves what it did",
                        check_killed, directory)
         for mode in ("jumps", "throws", "exits", "forks", "inner"):
@@ -253,6 +290,10 @@ def check_refusals(directory):
             (["--calls", "a", "--calls", "b", *program],
              "expected one list of functions, such as --calls a,b"),
             (["--calls", "a", "--returns", *program], "leave one out"),
+            (["--calls", "a", "-r", "real:500us", *program],
+             "the kernel's tick, but it is 500"),
+            (["--calls", "a", "-F", "2000", *program],
+             "the kernel's tick, but it is 500"),
             (["--calls", "a", "-p", str(os.getpid())],
              "only be observed in a program that record starts"),
             (["--calls", "a", "-p", str(os.getpid()), "--inside"],
@@ -298,9 +339,57 @@ def check_unknown(directory):
     name, _ = record(directory, "recursion", 2, 9, "no_such_function")
     done = ask([name], "calls", status=(1, 2))
     assert "no function no_such_function was found" in done.stderr, done
-    name, _ = record(directory, "recursion", 2, 10,
-                     "no_such_function,handle")
+    name = os.path.join(directory, "one-is-found.cpprof")
+    done = run("record", "--no-prompt", "--calls",
+               "no_such_function,handle,nor_this", "-o", name, PROGRAM,
+               "recursion", "2", "10")
+    assert re.findall("no function (.*) was found", done.stderr) == [
+        "no_such_function", "nor_this"], done
     assert "no function no_such_function was found" in text([name], "calls")
+    check_longer_names(directory)
+
+
+MEMBER = """
+#include <unistd.h>
+namespace srv {
+struct Server { int handle(int n); };
+__attribute__((noinline)) int Server::handle(int n) { usleep(9000); return n; }
+}
+int main()
+{
+    int sum = 0;
+    for (int i = 0; i < 40; i++)
+        sum += srv::Server().handle(i);
+    return sum == 1;
+}
+"""
+INTERPRETED = """
+def handle(end):
+    while time.thread_time() < end:
+        pass
+import time
+handle(.3)
+"""
+
+
+def check_longer_names(directory):
+    """A name may lack its namespace, or be a Python function's."""
+    member = os.path.join(directory, "member")
+    script = os.path.join(directory, "interpreted.py")
+    subprocess.run(["c++", "-o", member, "-x", "c++", "-"], input=MEMBER,
+                   text=True, check=True)
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(INTERPRETED)
+    for command, said in (
+            ([member], "record --calls srv::Server::handle"),
+            ([os.path.realpath(sys.executable), script],
+             "handle (interpreted.py) is interpreted, and"
+             if sys.version_info >= (3, 11) else "no function handle")):
+        name = os.path.join(directory, "longer")
+        run("record", "--no-prompt", "--force", "-r", "real", "--calls",
+            "handle", "-o", name, "--", *command)
+        done = ask([name], "calls", status=(1, 2))
+        assert said in done.stderr, done
 
 
 main()

@@ -45,6 +45,7 @@ struct name_pattern {
 
 static struct call_range ranges[MAX_RANGES] WIPED_TABLE;
 static _Atomic size_t n_ranges WIPED;
+static _Atomic size_t n_counted WIPED;	/* ranges of which the file knows */
 static _Atomic size_t n_looked WIPED;	/* modules that were looked at */
 static atomic_flag is_looking WIPED;
 static struct cpprofdata_call_function *records WIPED;
@@ -357,6 +358,7 @@ functions_add_records(void)
 	return added != NULL;
 }
 
+/* If the file is busy, the next sample tries again. */
 static void
 functions_count_places(void)
 {
@@ -370,6 +372,7 @@ functions_count_places(void)
 		records[ranges[i].function].n_places++;
 	datafile_update(CPPROFDATA_CALL_FUNCTIONS, records,
 	    process.n_call_functions * sizeof *records);
+	n_counted = n_ranges;
 	datafile_unlock();
 }
 
@@ -377,12 +380,12 @@ size_t
 call_functions_refresh(void)
 {
 	const size_t n = modules_count();
-	const size_t had = n_ranges;
 	const char *name = process.call_functions;
 	uint32_t module;
 	unsigned f;
 
-	if (n_looked >= n || atomic_flag_test_and_set_explicit(&is_looking,
+	if ((n_looked >= n && n_counted == n_ranges) ||
+	    atomic_flag_test_and_set_explicit(&is_looking,
 	    memory_order_acquire))
 		return n_ranges;
 	if (n_patterns == 0)
@@ -396,11 +399,17 @@ call_functions_refresh(void)
 
 			functions_look_in(path, module);
 		}
-		if (n_ranges != had)
+		if (n_counted != n_ranges)
 			functions_count_places();
 	}
 	atomic_flag_clear_explicit(&is_looking, memory_order_release);
 	return n_ranges;
+}
+
+bool
+call_functions_are_known(void)
+{
+	return n_looked >= modules_count();
 }
 
 unsigned

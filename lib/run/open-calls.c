@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lib/base/process.h"
+#include "lib/sources/resource.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/trampoline.h"
@@ -26,6 +27,7 @@
 #define N_FUNCTIONS CPPROFDATA_CALL_FUNCTIONS_MAX
 #define OPEN_CLASS (CPPROFDATA_CALL_NO_LENGTH - 1)
 #define FIRST_KEPT 128
+#define MOST_RESERVED 1024
 #define MOST_KEPT ((size_t)1 << 16)
 
 _Static_assert(UNWIND_CALLS == N_FUNCTIONS, "one mark for each function");
@@ -63,6 +65,7 @@ struct thread_calls {
 	size_t places[N_FUNCTIONS];	/* of the unwinder's frames, that of the
 					   outermost call + 1; 0: none */
 	size_t n_ranges;	/* where functions were known to be then */
+	bool is_blind;		/* modules with others were just being read */
 	struct kept_hits *kept;
 	uint32_t *slots;	/* [2 * capacity] by hash: index + 1, or 0 */
 	size_t n_kept, capacity;	/* a power of two */
@@ -284,6 +287,7 @@ open_calls_find_frames(struct thread *thread)
 	unsigned f;
 
 	calls->n_ranges = n_ranges;
+	calls->is_blind = !call_functions_are_known();
 	for (f = 0; f < N_FUNCTIONS; f++)
 		if (calls->places[f] > i)
 			calls->places[f] = 0;
@@ -371,8 +375,51 @@ open_calls_see_function(struct thread *thread, unsigned function,
 		open_calls_begin(thread, function, since_ns, boundary_ns, now_ns);
 		call->weight = weight;
 	}
-	if (calls->places[function] == 0 && unwinder->end == UNWIND_COMPLETE)
+	if (call->is_open)
+		return;
+	/* The thread may be in a call that is not seen. */
+	if (calls->is_blind)
+		call->without_ns = 0;
+	else if (calls->places[function] == 0 &&
+	    unwinder->end == UNWIND_COMPLETE)
 		call->without_ns = now_ns;
+}
+
+/* How many of the functions are on the stack or have an open call. */
+static size_t
+open_calls_current(const struct thread_calls *calls)
+{
+	size_t n = 0;
+	unsigned f;
+
+	for (f = 0; f < N_FUNCTIONS; f++)
+		n += calls->places[f] != 0 || calls->open[f].is_open;
+	return n;
+}
+
+enum store_result
+open_calls_find(struct thread *thread)
+{
+	struct tree *tree = &thread->file->tree;
+	enum store_result result;
+	size_t n, n_hits;
+
+	if (thread->calls == NULL)
+		thread->calls = store_memory(sizeof *thread->calls);
+	if (thread->calls == NULL)
+		return STORE_FULL;
+	open_calls_find_frames(thread);
+	n = open_calls_current(thread->calls);
+	if (n == 0)
+		return STORE_OK;
+	/* What was kept and this sample may move at the end of each. */
+	n_hits = (n + 1) * (thread->calls->n_kept + 2 * resources.n);
+	/* Of each, one may end, and another one begin and end. */
+	result = call_counts_reserve(&tree->calls, CPPROFDATA_CALLS,
+	    tree->owner, 8 * n);
+	return result != STORE_OK ? result :
+	    call_counts_reserve(&tree->call_counts, CPPROFDATA_CALL_COUNTS,
+	    tree->owner, n_hits < MOST_RESERVED ? n_hits : MOST_RESERVED);
 }
 
 void
@@ -381,11 +428,6 @@ open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
 {
 	unsigned f;
 
-	if (thread->calls == NULL)
-		thread->calls = store_memory(sizeof *thread->calls);
-	if (thread->calls == NULL)
-		return;
-	open_calls_find_frames(thread);
 	for (f = 0; f < process.n_call_functions &&
 	    thread->run->began_ns != 0; f++)
 		thread->calls->open[f].without_ns = thread->run->began_ns;

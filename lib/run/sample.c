@@ -49,6 +49,7 @@
 #define FEW_FRAMES 256
 #define REST 4
 #define SAMPLE_YIELDS 16
+#define SAMPLE_TRIES (SAMPLE_YIELDS + 8)	/* a pause before each more */
 #define REST_MAX_NS 100000000
 #define NOTE_EVERY 1024		/* samples; for what changes slowly */
 /*
@@ -305,9 +306,10 @@ sample_note_stack(struct thread *thread, uint64_t hits)
 	datafile_note_sample();
 }
 
+/* is_last: without room for times, the sample is taken all the same. */
 static enum store_result
 sample_take_stack(struct thread *thread, const struct sample_request *request,
-    const void *context, uint64_t start_ns)
+    const void *context, uint64_t start_ns, bool is_last)
 {
 	enum store_result result;
 	struct node leaf;
@@ -319,7 +321,13 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	result = sample_enter(thread, request->function, context, &leaf);
 	if (result != STORE_OK)
 		return result;
-	if (process.n_call_functions > 0)
+	if (slices_make_room(&thread->file->tree.slices,
+	    thread->file->tree.owner) == STORE_BUSY && !is_last)
+		return STORE_BUSY;
+	if (process.n_call_functions > 0 &&
+	    open_calls_find(thread) == STORE_BUSY)
+		return STORE_BUSY;
+	if (process.n_call_functions > 0 && thread->calls != NULL)
 		sample_see_calls(thread, request, start_ns);
 	count_pending(thread, request->columns, &leaf, start_ns, context,
 	    &hits);
@@ -374,7 +382,8 @@ sample_budget_allows(struct thread *thread,
  * Takes a sample.  If another thread has the file's lock and does not run, since
  * there are more threads than processors, the lock may stay taken for as long
  * as a short thread lives.  So this one lets others run, which takes no CPU
- * time, before it gives up.  (A thread that waits is sampled when it goes on.)
+ * time, before it gives up; other programs, only by a pause.  (A thread that
+ * waits is sampled when it goes on.)
  */
 static enum store_result
 sample_take_patiently(struct thread *thread,
@@ -382,13 +391,17 @@ sample_take_patiently(struct thread *thread,
     uint64_t start_ns)
 {
 	enum store_result result = sample_take_stack(thread, request, context,
-	    start_ns);
+	    start_ns, false);
 	int i;
 
-	for (i = 0; result == STORE_BUSY && request->counts_sampling &&
-	    !process.never_waits && i < SAMPLE_YIELDS; i++) {
-		arch_system_call(SYS_sched_yield, 0, 0, 0, 0);
-		result = sample_take_stack(thread, request, context, start_ns);
+	for (i = process.never_waits ? SAMPLE_YIELDS : 0;
+	    result == STORE_BUSY && i < SAMPLE_TRIES; i++) {
+		if (i < SAMPLE_YIELDS)
+			arch_system_call(SYS_sched_yield, 0, 0, 0, 0);
+		else
+			process_pause();
+		result = sample_take_stack(thread, request, context, start_ns,
+		    i + 1 == SAMPLE_TRIES);
 	}
 	return result;
 }

@@ -213,8 +213,16 @@ enum off_cpu off_cpu_sent(const siginfo_t *info);
  */
 
 /*
- * A sample of the stack in the unwinder: ends and begins calls.  With a weight,
- * it is a sample of time that begins to observe a call, and stands for so many
+ * Finds calls on the stack in the unwinder, and makes room in the file for what
+ * may be counted of them up to the thread's next sample: of all calls, and of
+ * hits in a thousand places.  STORE_BUSY: to be called again with a stack;
+ * otherwise calls could be lost in silence.
+ */
+enum store_result open_calls_find(struct thread *thread);
+
+/*
+ * A sample of that stack: ends and begins calls.  With a weight, it is a sample
+ * of time that begins to observe a call, and stands for so many
  * intervals; since_ns: the thread has had that stack since then.  Without one it
  * only shows that calls go on or have ended.
  */
@@ -256,6 +264,9 @@ void open_calls_forked(struct thread *thread);
  * functions to the file.  Returns a number that changes with what is known.
  */
 size_t call_functions_refresh(void);
+
+/* Whether all modules were looked at. */
+bool call_functions_are_known(void);
 
 /* From one sample of a thread's time to the next. */
 uint64_t call_functions_interval_ns(void);

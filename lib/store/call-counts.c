@@ -44,26 +44,38 @@ call_counts_copy(const struct datafile_chunk *chunk, size_t i, size_t n,
 	    n * sizeof(struct call_record));
 }
 
-static bool
-call_counts_add_chunk(struct call_counts *counts,
-    enum cpprofdata_chunk_type type, uint32_t owner)
+static size_t
+call_counts_room(size_t size)
 {
-	const size_t size = counts->chunk == NULL ? CALLS_FIRST_CHUNK :
-	    counts->chunk->file.size < CALLS_LAST_CHUNK ?
-	    counts->chunk->file.size * 2 : CALLS_LAST_CHUNK;
-	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
+	return (size - sizeof(struct cpprofdata_chunk)) /
 	    sizeof(struct call_record);
-	struct datafile_chunk *added;
+}
 
-	if (datafile_new_chunk(&(struct datafile_chunk){ .size = size,
+enum store_result
+call_counts_reserve(struct call_counts *counts,
+    enum cpprofdata_chunk_type type, uint32_t owner, size_t n)
+{
+	const struct call_chunk *chunk = counts->chunk;
+	size_t size = chunk == NULL ? CALLS_FIRST_CHUNK :
+	    chunk->file.size < CALLS_LAST_CHUNK ? chunk->file.size * 2 :
+	    CALLS_LAST_CHUNK;
+	struct datafile_chunk *added;
+	enum store_result result;
+
+	if (chunk != NULL && chunk->room - chunk->file.count >= n)
+		return STORE_OK;
+	while (call_counts_room(size) < n)
+		size *= 2;
+	result = datafile_new_chunk(&(struct datafile_chunk){ .size = size,
 	    .type = type, .owner = owner, .copy = call_counts_copy,
 	    .record_size = sizeof(struct call_record) },
-	    sizeof *counts->chunk + room * sizeof(struct call_record),
-	    &added) != STORE_OK)
-		return false;
-	counts->chunk = (struct call_chunk *)added;
-	counts->chunk->room = room;
-	return true;
+	    sizeof *chunk + call_counts_room(size) *
+	    sizeof(struct call_record), &added);
+	if (result == STORE_OK) {
+		counts->chunk = (struct call_chunk *)added;
+		counts->chunk->room = call_counts_room(size);
+	}
+	return result;
 }
 
 /* The slot that has a key, or the empty one where it belongs. */
@@ -116,13 +128,11 @@ call_counts_add(struct call_counts *counts, enum cpprofdata_chunk_type type,
 	slot = call_counts_find(counts->slots, counts->n_slots, key);
 	is_new = slot->twin == NULL;
 	if (is_new) {
-		struct call_chunk *chunk = counts->chunk;
+		struct call_chunk *chunk;
 
-		if (chunk == NULL || chunk->file.count == chunk->room) {
-			if (!call_counts_add_chunk(counts, type, owner))
-				return false;
-			chunk = counts->chunk;
-		}
+		if (call_counts_reserve(counts, type, owner, 1) != STORE_OK)
+			return false;
+		chunk = counts->chunk;
 		record = (struct call_record *)(chunk->file.mapped + 1) +
 		    chunk->file.count;
 		if (((uintptr_t)record % CPPROFDATA_PAGE < sizeof *record ||

@@ -40,26 +40,40 @@ copy_slices(const struct datafile_chunk *chunk, size_t i, size_t n, void *to)
 	}
 }
 
-static bool
+static enum store_result
 slices_add_chunk(struct slices *slices, uint32_t owner)
 {
 	struct slice_chunk *chunk = slices->chunk;
 	struct datafile_chunk *added;
+	enum store_result result;
 	const size_t size = chunk == NULL ? SLICES_FIRST_CHUNK :
 	    chunk->file.size < SLICES_LAST_CHUNK ? chunk->file.size * 2 :
 	    SLICES_LAST_CHUNK;
 	const size_t room = (size - sizeof(struct cpprofdata_chunk)) /
 	    sizeof(struct cpprofdata_slice);
 
-	if (datafile_new_chunk(&(struct datafile_chunk){ .size = size,
+	result = datafile_new_chunk(&(struct datafile_chunk){ .size = size,
 	    .type = CPPROFDATA_SLICES, .owner = owner, .copy = copy_slices,
 	    .record_size = sizeof(struct cpprofdata_slice) },
-	    sizeof *chunk + room * sizeof *chunk->twins, &added) != STORE_OK)
-		return false;
-	chunk = (struct slice_chunk *)added;
-	chunk->room = room;
-	slices->chunk = chunk;
-	return true;
+	    sizeof *chunk + room * sizeof *chunk->twins, &added);
+	if (result == STORE_OK) {
+		chunk = (struct slice_chunk *)added;
+		chunk->room = room;
+		slices->chunk = chunk;
+	}
+	slices->is_full = result == STORE_FULL;
+	return result;
+}
+
+enum store_result
+slices_make_room(struct slices *slices, uint32_t owner)
+{
+	const struct slice_chunk *chunk = slices->chunk;
+
+	/* A wait has a record for each slice that it lasts. */
+	return process.slice_ns == 0 || slices->is_full || slices->n_next +
+	    (chunk != NULL ? chunk->room - chunk->file.count : 0) >=
+	    CPPROFDATA_N_SLICES ? STORE_OK : slices_add_chunk(slices, owner);
 }
 
 /* Publishes records that are free.  False if there is no room. */
@@ -72,7 +86,7 @@ add_batch(struct slices *slices, uint32_t owner)
 	size_t n, i;
 
 	if (chunk == NULL || chunk->file.count == chunk->room) {
-		if (!slices_add_chunk(slices, owner))
+		if (slices_add_chunk(slices, owner) != STORE_OK)
 			return false;
 		chunk = slices->chunk;
 	}

@@ -90,6 +90,7 @@ struct slices {
 	struct slice *next;	/* the first of n_next that were never used, */
 	struct cpprofdata_slice *next_record;	/* and its record */
 	size_t n_next;
+	bool is_full;			/* there is no room for another chunk */
 	struct slice *free;
 	struct slice *reserve;	/* for folding; NULL: none yet */
 	/* The slice of the last sample: */
@@ -209,6 +210,9 @@ slices_count(struct slices *slices, struct slice_list *list, uint32_t owner,
 		    owner, step_ns, now_ns);
 }
 
+/* Makes room for a sample of one resource.  If there is no more, it is OK, too. */
+enum store_result slices_make_room(struct slices *slices, uint32_t owner);
+
 /* Prefetches what a new record needs; to be called early in a sample. */
 static inline void
 slices_prefetch(const struct slices *slices)
@@ -265,9 +269,13 @@ struct call_counts {
 	size_t n_slots, n_used;		/* a power of two */
 };
 
+/* Makes room in the file for n keys that are not there yet. */
+enum store_result call_counts_reserve(struct call_counts *counts,
+    enum cpprofdata_chunk_type type, uint32_t owner, size_t n);
+
 /*
  * Adds to the two numbers of a key, of records of that type.  False if there is
- * no room or the file is busy.
+ * no room or, where none was reserved, the file is busy.
  */
 bool call_counts_add(struct call_counts *counts, enum cpprofdata_chunk_type type,
     uint32_t owner, const union call_key *key, uint64_t one, uint64_t other);

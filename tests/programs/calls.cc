@@ -10,6 +10,7 @@
 //	calls apart N		calls that work, far from each other
 //	calls exits N		threads that end inside of the call
 //	calls threads N		a thread for each call
+//	calls crowd N		100 threads at once, each makes a call and ends
 //	calls killed N		killed in a function that makes N calls
 //	calls forks N		forks inside of the call; both return
 //	calls inner N		jumps and exceptions that do not leave it
@@ -196,6 +197,19 @@ calls_once(void *)
 	return nullptr;
 }
 
+static void
+start_crowd()
+{
+	pthread_t threads[100];
+	int n = 0;
+
+	while (n < 100 && pthread_create(&threads[n], nullptr, calls_once,
+	    nullptr) == 0)
+		n++;
+	while (n > 0)
+		pthread_join(threads[--n], nullptr);
+}
+
 static double
 log_normal()
 {
@@ -244,6 +258,8 @@ once(const char *mode)
 		if (pthread_create(&thread, nullptr, calls_once,
 		    nullptr) == 0)
 			pthread_join(thread, nullptr);
+	} else if (strcmp(mode, "crowd") == 0) {
+		start_crowd();
 	} else if (strcmp(mode, "forks") == 0) {
 		parent = getpid();
 		fflush(stdout);

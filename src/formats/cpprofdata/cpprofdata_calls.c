@@ -354,18 +354,39 @@ call_parts_add_sections(struct call_parts *calls, uint32_t owner,
 
 /* ---- times ---- */
 
-/* The share of `more` that a part gets, so that all shares are whole. */
-static uint64_t
-call_parts_share(uint64_t *timed, uint64_t part, uint64_t all, uint64_t before,
-                 uint64_t more)
-{
-	const uint64_t until = before + more < all ? before + more : all;
-	const uint64_t due = all == 0 ? 0 :
-	    (uint64_t)((unsigned __int128)part * until / all);
-	const uint64_t share = due > *timed ? due - *timed : 0;
+/* What the parts so far get of a slice with `more` hits, of `left` that are in
+ * this slice or a later one. */
+struct call_shares {
+	uint64_t left, more;
+	uint64_t waiting, given;	/* of these parts: without a time, and
+					 * what they get of `more` */
+};
 
-	*timed += share;
-	return share;
+/*
+ * The next part's share: its hits without a time, in proportion.  What is
+ * rounded off is in the next part's, so each hit of a slice goes to some part,
+ * and each of a part to some slice.
+ */
+static uint64_t
+call_shares_next(struct call_shares *shares, uint64_t all, uint64_t *timed)
+{
+	const uint64_t given = shares->given;
+
+	shares->waiting += call_parts_least(all - *timed,
+	                                    shares->left - shares->waiting);
+	if (shares->left > 0)
+		shares->given = (uint64_t)((unsigned __int128)shares->waiting *
+		    shares->more / shares->left);
+	*timed += shares->given - given;
+	return shares->given - given;
+}
+
+static struct call_shares
+call_shares_of(uint64_t all, uint64_t before, uint64_t more)
+{
+	const uint64_t left = all > before ? all - before : 0;
+
+	return (struct call_shares){ left, call_parts_least(more, left), 0, 0 };
 }
 
 int
@@ -373,29 +394,28 @@ call_parts_add_time(struct call_parts *calls, const struct call_time *time,
                     struct cpprofdata_count *count,
                     struct tree_builder *builder, struct error *error)
 {
-	const struct cpprofdata_count more = *count;
+	struct call_shares of_hits = call_shares_of(time->all.hits,
+	    time->before.hits, count->hits);
+	struct call_shares of_samples = call_shares_of(time->all.samples,
+	    time->before.samples, count->samples);
 
 	for (size_t i = call_parts_find(calls, time->number, time->resource);
 	     i < calls->n && calls->by_node[i]->number == time->number &&
 	     calls->by_node[i]->resource == time->resource; i++) {
 		struct call_part *part = calls->by_node[i];
-		uint64_t hits = call_parts_share(&part->timed_hits,
-		    part->count.hits, time->all.hits, time->before.hits,
-		    more.hits);
-		uint64_t samples = call_parts_share(&part->timed_samples,
-		    part->count.samples, time->all.samples,
-		    time->before.samples, more.samples);
+		const uint64_t hits = call_shares_next(&of_hits,
+		    part->count.hits, &part->timed_hits);
+		const uint64_t samples = call_shares_next(&of_samples,
+		    part->count.samples, &part->timed_samples);
 
-		hits = call_parts_least(hits, count->hits);
-		samples = call_parts_least(samples, count->samples);
-		count->hits -= hits;
-		count->samples -= samples;
 		if ((hits | samples) != 0 && part->node != NO_NODE &&
 		    tree_builder_add_time(builder, part->node, time->resource,
 		                          time->begin_ns, time->width_ns, hits,
 		                          samples, error) != 0)
 			return -1;
 	}
+	count->hits -= of_hits.given;
+	count->samples -= of_samples.given;
 	return 0;
 }
 

@@ -392,6 +392,9 @@ struct cpprofdata_summary {
 	struct cpprofdata_summary_source
 	    sources[2 * CPPROFDATA_MAX_RESOURCES];
 	size_t n_sources;
+	/* Code ranges of each function whose calls were observed. */
+	uint64_t n_places[CPPROFDATA_CALL_FUNCTIONS_MAX];
+	size_t n_functions;	/* 0: of none, or there was no sample */
 };
 
 /* Adds one of the collector's files to *summary.  O(bytes), without symbols. */

@@ -89,6 +89,24 @@ add_second_of_briefs(const struct cpprofdata_file *file,
 }
 
 static void
+cpprofdata_summary_add_places(const struct cpprofdata_file *file,
+                              struct cpprofdata_summary *summary)
+{
+	struct cpprofdata_record record = { 0 };
+
+	for (size_t i = 0; i < CPPROFDATA_CALL_FUNCTIONS_MAX &&
+	     cpprofdata_next(&file->runs[CPPROFDATA_CALL_FUNCTIONS],
+	                     file->bytes, &record); i++) {
+		struct cpprofdata_call_function function;
+
+		memcpy(&function, record.bytes, sizeof function);
+		summary->n_places[i] += le32toh(function.n_places);
+		if (summary->n_functions <= i)
+			summary->n_functions = i + 1;
+	}
+}
+
+static void
 cpprofdata_summary_add_file(const struct cpprofdata_file *file,
                             struct cpprofdata_summary *summary)
 {
@@ -117,6 +135,7 @@ cpprofdata_summary_add_file(const struct cpprofdata_file *file,
 	summary->n_lost += header->drops[CPPROFDATA_LOST_FULL].samples;
 	summary->n_by_ticks +=
 	    (header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
+	cpprofdata_summary_add_places(file, summary);
 	/* Waits that have not ended count as one sample each. */
 	while ((header->flags & CPPROFDATA_WAITS) != 0 &&
 	       cpprofdata_next(threads, file->bytes, &record)) {

@@ -82,6 +82,45 @@ selection_find_bound(const struct words *words, size_t begin)
 	return 0;
 }
 
+/*
+ * Says why no function of that name was found: it has a longer name, or is an
+ * interpreted one.
+ */
+static void
+calls_explain_missing(const struct profile *profile, const char *function,
+                      struct error *error)
+{
+	const size_t length = strlen(function);
+
+	for (uint32_t i = 0; i < names_count(profile->names); i++) {
+		const char *text = names_text(profile->names, i);
+		const size_t n = strcspn(text, "(");
+
+		/* "srv::Server::handle(int)" */
+		if (n > length + 2 &&
+		    strncmp(text + n - length - 2, "::", 2) == 0 &&
+		    strncmp(text + n - length, function, length) == 0) {
+			error_set(error, "no function %.60s was found in the "
+			          "files that were sampled; record --calls "
+			          "%.*s, if you mean that one", function,
+			          (int)(n < 120 ? n : 120), text);
+			return;
+		}
+		/* "handle (server.py)" */
+		if (n == length + 1 && text[n] == '(' && text[n - 1] == ' ' &&
+		    strncmp(text, function, length) == 0) {
+			error_set(error, "%.60s is interpreted, and only calls "
+			          "of compiled functions can be followed; "
+			          "down \"%.60s\" shows what it uses", text,
+			          text);
+			return;
+		}
+	}
+	error_set(error, "no function %.60s was found in the files that were "
+	          "sampled: it may be inlined everywhere, or they lack "
+	          "symbols", function);
+}
+
 const struct observed_calls *
 calls_of_function(const struct profile *profile, const char *function,
                   struct error *error)
@@ -102,9 +141,7 @@ calls_of_function(const struct profile *profile, const char *function,
 		error_set(error, "calls of %.60s were not observed, but those "
 		          "of %.60s", function, names);
 	else if (calls->n_places == 0)
-		error_set(error, "no function %.60s was found in the files "
-		          "that were sampled: it may be inlined everywhere, or "
-		          "they lack symbols", calls->function);
+		calls_explain_missing(profile, calls->function, error);
 	else if (calls->n_lengths == 0)
 		error_set(error, "no call of %.60s was seen to its end; narrow "
 		          "label call:%.60s=unfinished has the %" PRIu64

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_RUNS = 200 };	/* that can be compared with as many */
 
@@ -366,6 +367,32 @@ apply_calls(struct record_options *options, struct error *error)
 	return take_resource(options, "real", error);
 }
 
+/*
+ * Observed calls are weighted by the intervals between samples, and these come
+ * no faster than the kernel's ticks.
+ */
+static int
+check_calls(const struct record_options *options, struct error *error)
+{
+	struct timespec tick = { 0 };
+	uint64_t least;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	least = (uint64_t)tick.tv_nsec / 1000;
+	for (size_t i = 0; options->calls != NULL &&
+	     i < options->n_resources; i++) {
+		const struct chosen_resource *chosen = &options->resources[i];
+
+		if (strcmp(chosen->kind->name, "real") == 0 &&
+		    chosen->interval != 0 && chosen->interval < least)
+			return error_set(error, "--calls: expected an interval "
+			                 "of real of at least %" PRIu64 " us, "
+			                 "the kernel's tick, but it is %" PRIu64,
+			                 least, chosen->interval);
+	}
+	return 0;
+}
+
 /* With -p, some options have no meaning. */
 static int
 check_attach(const struct record_options *options, struct error *error)
@@ -420,7 +447,8 @@ record_options_parse(struct record_options *options, char *const *words,
 		words++;
 	if (apply_calls(options, error) != 0 ||
 	    tie_latency(options, error) != 0 ||
-	    apply_frequency(options, error) != 0)
+	    apply_frequency(options, error) != 0 ||
+	    check_calls(options, error) != 0)
 		return -1;
 	if (*words != NULL)
 		options->program = words;

@@ -560,6 +560,7 @@ struct recording_report {
 	bool opens;		/* the recording will be opened */
 	bool is_default;	/* no resource was asked for */
 	bool is_alone;		/* --no-children */
+	const char *calls;	/* of --calls: functions; NULL: not given */
 	const struct sampler_result *outside;	/* of what was sampled from
 						 * outside */
 	bool is_outside;	/* that is all; else the collector was in the

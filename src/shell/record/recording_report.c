@@ -254,6 +254,25 @@ report_no_python(const struct recording_report *report)
 	             100 * (double)outside->n_no_python / (double)n);
 }
 
+/* Functions whose calls should have been observed, and that no file has. */
+static void
+report_no_calls(const struct recording_report *report,
+                const struct cpprofdata_summary *summary)
+{
+	const char *at = report->calls;
+
+	for (size_t i = 0; at != NULL && i < summary->n_functions; i++) {
+		const size_t length = strcspn(at, ",");
+
+		if (summary->n_places[i] == 0)
+			message_note("no function %.*s was found, so no calls "
+			             "of it were observed; \"calls %.*s\" "
+			             "says more",
+			             (int)length, at, (int)length, at);
+		at = at[length] == ',' ? at + length + 1 : NULL;
+	}
+}
+
 void
 recording_report(const struct recording_report *report)
 {
@@ -295,6 +314,7 @@ recording_report(const struct recording_report *report)
 		             "recorded until it ends" :
 		             "%" PRIu64 " processes are still running and will "
 		             "be recorded until they end", summary.n_running);
+	report_no_calls(report, &summary);
 	report_all_unseen(report, &summary);
 	report_lost_waits(report);
 	report_no_python(report);
