@@ -60,8 +60,8 @@ check_offers(const struct offers *offers, bool is_random, bool is_default,
 			                 "%s", offer->name, offer->why);
 		if (is_random && !offer->can_be_random)
 			return error_set(error, "--random: the intervals of %s "
-			    "cannot be randomised, because it is sampled at "
-			    "regular ticks of the %s%s%s",
+			    "cannot be randomised, as it comes from the "
+			    "%s%s%s; leave out --random, or that resource",
 			    offer->name, offer->source,
 			    *offer->why != '\0' ? ", since " : "", offer->why);
 		note_source(offer, is_default);

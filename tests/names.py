@@ -358,6 +358,57 @@ def check_without_symbols():
           set(hidden), (shown, hidden))
 
 
+NAMELESS = """
+#include <pthread.h>
+static void *start(void *work)
+{
+	((void (*)(void))work)();
+	return NULL;
+}
+void begin(void (*work)(void))
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, start, (void *)work);
+	pthread_join(thread, NULL);
+}
+"""
+CALLS_IT = """
+void begin(void (*work)(void));
+static volatile unsigned sum;
+void work(void)
+{
+	for (unsigned i = 0; i < 300000000; i++)
+		sum += i;
+}
+int main(void)
+{
+	begin(work);
+	return 0;
+}
+"""
+
+
+def check_libc_without_symbols():
+    """As distributions ship it: who calls a thread's start routine is
+    nameless."""
+    for name, source, options in (
+            ("libc.so.9", NAMELESS, ["-shared", "-fPIC", "-s"]),
+            ("calls-it", CALLS_IT, ["./libc.so.9"])):
+        subprocess.run(["cc", "-O1", "-o", name, "-x", "c", "-", "-x", "none",
+                        *options], input=source, text=True, check=True,
+                       timeout=120)
+    record("nameless.cpprof", "./calls-it")
+    shown, hidden = map(rows, views(
+        "nameless.cpprof", options=["-F", "json"],
+        commands=["threshold 0", "startup show", "functions", "startup hide",
+                  "functions"])[0].splitlines()[-2:])
+    most = max((name for name in shown if name.startswith("libc.so.9+")),
+               key=shown.get, default="")
+    check("the start of threads in a C library without symbols is hidden",
+          shown.get(most, 0) > 30 and most not in hidden and
+          hidden["work"] == shown["work"], (shown, hidden))
+
+
 def check_control_characters():
     """Kept names are escaped like all others."""
     with open("far/away/moved/names", "rb") as file:
@@ -390,6 +441,7 @@ def main():
         check_other_build()
         check_without_build_id()
         check_without_symbols()
+        check_libc_without_symbols()
         check_processes()
         check_damage()
         check_control_characters()

@@ -554,7 +554,8 @@ functions_without_symbol_are_named_by_module(void **state)
 	    "cob=/lib/b.so\ncfn=0x000000000001ab70\ncalls=1 0\n1 2\n"
 	    "fn=f'0x0000000000000010\n1 3\nfn=0x0000000000000010 [PLT]'2\n1 4\n"
 	    "fn=0x0000000000000010\n1 5\nfn=???\n1 6\nfn=0xnumber\n1 7\n"
-	    "ob=???\nfn=0x0000000000000030\n1 8\nfn=???\n1 9\n");
+	    "ob=???\nfn=0x0000000000000030\n1 8\nfn=???\n1 9\n"
+	    "totals: 45\n");
 
 	(void)state;
 	assert_graph(profile, 0, "a.so+0x1ab70 1; b.so+0x1ab70 0; "
@@ -706,6 +707,28 @@ every_truncation_is_an_answer(void **state)
 	assert_int_equal(most, 820);
 }
 
+/* What a call cost is more than there is of the file, so it is estimated. */
+static void
+calls_of_a_truncated_file_are_estimates(void **state)
+{
+	static const char text[] =
+	    "# callgrind format\ncreator: callgrind-3.19.0\nevents: Ir\n"
+	    "fn=main\n1 10\ncfn=most\ncalls=1 1\n1 1000000\n"
+	    "cfn=some\ncalls=1 1\n1 30\nfn=some\n1 30\n";
+	char whole[sizeof text + 20];
+	struct profile *profile;
+
+	(void)state;
+	profile = read_text(text);
+	assert_non_null(strstr(profile->warnings[0], "cut short here"));
+	assert_false(profile->graph->has_hits);
+	profile_free(profile);
+	snprintf(whole, sizeof whole, "%stotals: 1000040\n", text);
+	profile = read_text(whole);
+	assert_true(profile->graph->has_hits);
+	profile_free(profile);
+}
+
 static void
 last_line_without_newline_counts(void **state)
 {
@@ -756,6 +779,7 @@ cut_callgrind_parts_lack_their_totals(void **state)
 	snprintf(text, sizeof text, "%s%s%s", head, whole, whole);
 	profile = read_text(text);
 	assert_int_equal(profile->n_warnings, 0);
+	assert_true(profile->graph->has_hits);
 	profile_free(profile);
 	snprintf(text, sizeof text, "%s%s%s", head, whole, cut);
 	profile = read_text(text);
@@ -768,6 +792,7 @@ cut_callgrind_parts_lack_their_totals(void **state)
 	assert_int_equal(profile->n_warnings, 1);
 	assert_string_equal(profile->warnings[0], "cg: the part before line 9 "
 	                    "has no totals, so its end is missing");
+	assert_false(profile->graph->has_hits);
 	profile_free(profile);
 }
 
@@ -845,6 +870,7 @@ main(void)
 		cmocka_unit_test(too_many_events_are_rejected),
 		cmocka_unit_test(lenient_skips_and_counts),
 		cmocka_unit_test(every_truncation_is_an_answer),
+		cmocka_unit_test(calls_of_a_truncated_file_are_estimates),
 		cmocka_unit_test(last_line_without_newline_counts),
 		cmocka_unit_test(cut_callgrind_lacks_its_totals),
 		cmocka_unit_test(cut_callgrind_parts_lack_their_totals),

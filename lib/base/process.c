@@ -185,7 +185,7 @@ process_begin(void)
 	process_own.is_given_up = false;
 }
 
-static const char *
+const char *
 process_last_component(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -93,6 +93,9 @@ struct process_names {
 
 extern struct process_names process_names;
 
+/* The part of a path behind its last slash.  Async-signal-safe. */
+const char *process_last_component(const char *path);
+
 /*
  * Finds the host's and the executable's names, which only the file needs.  With
  * the file's lock held, or before the program runs.

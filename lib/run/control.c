@@ -32,6 +32,7 @@
 #include "lib/store/datafile.h"
 #include "lib/store/live.h"
 #include "lib/store/thread-file.h"
+#include "lib/unwind/unwinder.h"
 
 #define NOTICE_NS 100000000	/* for threads to have a tick */
 
@@ -350,8 +351,11 @@ control_end_inside(void)
 	start_end_inside();
 	are_out = control_await_handlers() && sampling_await_work();
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->run->stage == THREAD_RUNNING)
+		if (thread->run->stage == THREAD_RUNNING) {
 			control_leave(thread);
+			/* Marks on its stack would count returns there. */
+			unwind_forget_nodes(thread->unwinder);
+		}
 	complete_file();
 	datafile_set_end(end_ns, end_mono_ns);
 	signals_discard();

@@ -81,6 +81,14 @@ brief_add(const unsigned *columns, unsigned n, uint64_t hits, bool is_of_both,
 	    sizeof brief.executable)
 		return false;
 	arch_system_call(SYS_prctl, PR_GET_NAME, (long)brief.name, 0, 0);
+	/* The kernel names a program by the name that was executed. */
+	if (strncmp(brief.name, process_last_component(brief.executable),
+	    sizeof brief.name - 1) != 0) {
+		process_read_names();
+		if (process_names.has_link && strlen(process_names.started_as) <
+		    sizeof brief.executable)
+			strcpy(brief.executable, process_names.started_as);
+	}
 	brief.pid = process_own.pid;
 	brief.parent_pid = process_own.parent_pid;
 	brief.start_ns = process_own.start_ns;

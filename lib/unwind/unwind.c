@@ -383,8 +383,18 @@ step_generic(struct unwind_walk *walk, bool is_signal,
 static bool
 is_return_address(struct unwinder *unwinder, uint64_t ra)
 {
-	return readable_range(&unwinder->readable, ra - 8, 8) &&
-	    arch_follows_call((const unsigned char *)(uintptr_t)ra);
+	const size_t size = ra % READABLE_PAGE;
+	unsigned char before[8] = { 0 };
+
+	if (readable_range(&unwinder->readable, ra - 8, 8))
+		return arch_follows_call((const unsigned char *)(uintptr_t)ra);
+	/* A mapping may begin there.  arch_call_target looks at five bytes. */
+	if (size < 5 || size >= sizeof before ||
+	    !readable_range(&unwinder->readable, ra - size, size))
+		return false;
+	memcpy(before + sizeof before - size,
+	    (const void *)(uintptr_t)(ra - size), size);
+	return arch_follows_call(before + sizeof before);
 }
 
 /*

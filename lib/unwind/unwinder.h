@@ -181,6 +181,21 @@ unwind_forked(struct unwinder *unwinder)
 }
 
 /*
+ * Forgets the nodes of all frames, whose memory is to be unmapped.  The thread,
+ * which is not in the handler, may return to marks meanwhile; these count no
+ * more.
+ */
+static inline void
+unwind_forget_nodes(struct unwinder *unwinder)
+{
+	size_t i;
+
+	for (i = 0; i < unwinder->stack.n; i++)
+		__atomic_store_n(&unwinder->stack.frames[i].at.returns, NULL,
+		    __ATOMIC_RELAXED);
+}
+
+/*
  * To be called after code was unmapped: invalidates what all threads have
  * cached of addresses.  The remembered frames of each thread are its own
  * concern (unwind_remember).

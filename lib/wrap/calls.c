@@ -154,7 +154,7 @@ const struct resource_source source_calls = {
  * program of the same recording.
  */
 const struct resource_source source_no_calls = {
-	.name = "no module was instrumented when the program began",
+	.name = "mcount and its like, which no module called at first",
 	.start = calls_start,
 	.hits = calls_hits,
 	.can_be_random = true,

@@ -6,6 +6,7 @@
  */
 #include "src/inject/inject.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,11 @@ inject_process_read(struct inject_process *process, struct error *error)
 	         (long)process->pid);
 	snprintf(name, sizeof name, "/proc/%ld/maps", (long)process->pid);
 	file = fopen(name, "re");
+	if (file == NULL && errno != ENOENT && errno != ESRCH)
+		return error_set(error, "process %ld may not be traced: %s: "
+		                 "%s; leave --inside out, to sample it from "
+		                 "outside", (long)process->pid, name,
+		                 strerror(errno));
 	while (result == 0 && file != NULL &&
 	       getline(&line, &capacity, file) > 0)
 		result = inject_process_add(process, line, error);

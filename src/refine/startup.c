@@ -128,6 +128,24 @@ is_nameless_start(const struct profile *profile,
 }
 
 /*
+ * Whether a frame is in a C library without symbols.  Outside of all that the
+ * program calls, these are functions of startup.def.
+ */
+static bool
+is_nameless_library(const struct profile *profile, uint32_t number)
+{
+	static const char *const libraries[] = { "libc.so.", "libpthread.so." };
+	const char *name = names_text(profile->names,
+	                              startup_name_of(profile, number));
+	bool found = false;
+
+	for (size_t i = 0; profile->frames[number].is_made_up && !found &&
+	     i < sizeof libraries / sizeof *libraries; i++)
+		found = strncmp(name, libraries[i], strlen(libraries[i])) == 0;
+	return found;
+}
+
+/*
  * Whether a node that is outermost, or below such nodes, is start-up code or an
  * interpreter's.
  */
@@ -143,6 +161,7 @@ is_startup_node(const struct startup_known *known,
 		return true;
 	return (known->hidden & HIDES_STARTUP) != 0 &&
 	    (is_startup(known, profile, frame) ||
+	     is_nameless_library(profile, frame) ||
 	     (tree->parent[node] == NO_NODE &&
 	      is_nameless_start(profile, tree, frame_of, node)));
 }

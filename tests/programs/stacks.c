@@ -199,14 +199,16 @@ run_called(bool is_lost)
 		0x31, 0xc0,				/* xor %eax, %eax */
 		0x48, 0x83, 0xc4, 0x08, 0xc3
 	};
-	unsigned char *code = map(1, 0);
+	/* Nothing before it can be read. */
+	unsigned char *code = (unsigned char *)map(2, 0) + PAGE;
 	const uint64_t no_frame[2] = { 1, 0 };
 
 	made[0] = make_caller(code, pushes, sizeof pushes);
 	made[1] = is_lost ?
 	    make_caller(code + 16, does_more, sizeof does_more) :
 	    make_caller(code + 16, subtracts, sizeof subtracts);
-	if (mprotect(code, PAGE, PROT_READ | PROT_EXEC) != 0)
+	if (mprotect(code - PAGE, PAGE, PROT_NONE) != 0 ||
+	    mprotect(code, PAGE, PROT_READ | PROT_EXEC) != 0)
 		exit(2);
 	made[0](NULL, NULL, no_frame, call_further);
 	sum++;

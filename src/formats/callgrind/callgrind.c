@@ -996,8 +996,10 @@ finish_graph(struct callgrind *input, struct error *error)
 	    callgrind_derive_events(events, graph, &wrong) != 0 ||
 	    call_graph_check(graph, &wrong) != 0)
 		return reader_pass_file(reader, &wrong, error);
-	/* Estimates are computed again from the numbers of calls. */
-	if (input->has_estimates) {
+	/* Estimates are computed again from the numbers of calls.  Of a file
+	 * that is cut short, the costs of calls are more than there is. */
+	if (input->has_estimates || reader->is_cut_short ||
+	    input->cut_line != 0) {
 		for (uint32_t i = 0; i < graph->n_arcs; i++)
 			memset(call_graph_hits(graph, i), 0,
 			       graph->n_resources * sizeof *graph->hits);

@@ -214,7 +214,7 @@ library_in(const char *folder, const char *subfolder, const char *name,
 	                        name) < size && access(path, R_OK) == 0;
 }
 
-/* The library itself: as built, or where it is installed. */
+/* The library itself: as built, beside a copy, or where it is installed. */
 static int
 find_library(const char *name, char *path, size_t size, struct error *error)
 {
@@ -229,6 +229,7 @@ find_library(const char *name, char *path, size_t size, struct error *error)
 	if (strrchr(self, '/') != NULL)
 		*strrchr(self, '/') = '\0';
 	if (!library_in(self, ".libs/", name, path, size) &&
+	    !library_in(self, "", name, path, size) &&
 	    !library_in(LIBDIR, "", name, path, size) &&
 	    !library_in(PKGLIBDIR, "", name, path, size) &&
 	    !library_in(self, "../lib/", name, path, size) &&

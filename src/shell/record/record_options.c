@@ -173,10 +173,11 @@ static int
 take_duration(void *all, const char *word, struct error *error)
 {
 	struct record_options *options = all;
+	struct error why = { 0 };
 	uint64_t us;
 
-	if (resource_kind_time(word, &us, error) != 0)
-		return -1;
+	if (resource_kind_time(word, &us, &why) != 0)
+		return error_set(error, "--for %s", why.text);
 	options->duration_ns = us * 1000;
 	return 0;
 }

@@ -129,10 +129,10 @@ int preload_check(const char *path, const struct record_options *options,
 const char *preload_unseen_resource(const struct record_options *options);
 
 /*
- * Finds libcpprof.so.0 in the folder of this program (as built) or where it is
- * installed.  Writes a path for LD_PRELOAD to path[size]: the library's own,
- * or, if that contains a blank or a colon, the path of a symbolic link to it,
- * which is made if necessary.
+ * Finds libcpprof.so.0 in the folder of this program (as built, or copied with
+ * it) or where it is installed.  Writes a path for LD_PRELOAD to path[size]:
+ * the library's own, or, if that contains a blank or a colon, the path of a
+ * symbolic link to it, which is made if necessary.
  */
 int preload_find_library(char *path, size_t size, struct error *error);
 

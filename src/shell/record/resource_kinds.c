@@ -99,7 +99,8 @@ resource_kind_interval(const struct resource_kind *kind, const char *text,
                        uint64_t *interval, struct error *error)
 {
 	const struct resource_unit *units = count_units;
-	const char *example = "1000 or 1k";
+	const char *example = kind->least > 1000 ? "1000000 or 1M" :
+	    "1000 or 1k";
 	struct text_buffer gticks = { 0 };
 
 	if (strcmp(kind->gtick, "microsecond") == 0) {

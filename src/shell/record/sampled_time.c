@@ -2,6 +2,7 @@
 /* sampled_time.c -- the memory that a recording shares. */
 #include "src/shell/record/recording.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -218,7 +219,9 @@ add_reasons(const struct cpprof_shared *shared, struct text_buffer *text)
 		                reasons[i].several);
 		if (i == CPPROF_SHARED_NO_FILE && shared->error > 0 &&
 		    shared->error < 200)
-			text_add_format(text, " (%s)",
+			text_add_format(text, shared->error == EACCES ?
+			                " (%s: -o needs a directory in which "
+			                "its user may write)" : " (%s)",
 			                strerror((int)shared->error));
 		has_one = true;
 	}

@@ -2,10 +2,13 @@
 /* session.c -- what commands work on: the profile and the settings. */
 #include "src/shell/session/session.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/base/progress.h"
@@ -1186,8 +1189,15 @@ int
 session_set_symfs(struct session *session, const char *directory,
                   struct error *error)
 {
+	const int opened = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char *copy = NULL;
 
+	/* It may be there later. */
+	if (opened >= 0)
+		close(opened);
+	else
+		message_note("symfs: %s: %s; files are searched at their own "
+		             "paths", directory, strerror(errno));
 	if (strcmp(directory, "/") != 0) {
 		copy = memory_string(directory, error);
 		if (copy == NULL)

@@ -461,7 +461,7 @@ int session_forget_column(struct session *session, const char *name,
 
 /*
  * Sets where modules are searched first from the next load on; "/": only at
- * their own paths.
+ * their own paths.  Notes if that is no directory.
  */
 int session_set_symfs(struct session *session, const char *directory,
                       struct error *error);
