@@ -253,6 +253,12 @@ tests_programs_calls_SOURCES = tests/programs/calls.cc
 tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls
 tests_programs_calls_LDADD = -lm -lpthread
 
+# The manual's story of slow calls.
+EXTRA_DIST += tests/ledger.py
+if COLLECTOR
+TESTS += tests/ledger.py
+endif
+
 # Many short processes, and programs that are not sampled.
 EXTRA_DIST += tests/brief.py tests/together.py
 if COLLECTOR

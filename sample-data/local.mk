@@ -21,6 +21,7 @@ dist_sampledata_DATA = \
 	sample-data/forms.c \
 	sample-data/forms.folded \
 	sample-data/forms-recorded.folded \
+	sample-data/ledger.c \
 	sample-data/phases.c \
 	sample-data/process_db.c \
 	sample-data/rdparse.c \
@@ -40,6 +41,14 @@ dist_sampledata_DATA = \
 	sample-data/words-0.folded.gz \
 	sample-data/words-1.folded.gz \
 	sample-data/words-2.folded.gz
+
+# Recordings are directories.
+ledger0datadir = $(sampledatadir)/ledger-0.cpprof
+dist_ledger0data_DATA = sample-data/ledger-0.cpprof/cpprofdata.1 \
+	sample-data/ledger-0.cpprof/names
+ledger1datadir = $(sampledatadir)/ledger-1.cpprof
+dist_ledger1data_DATA = sample-data/ledger-1.cpprof/cpprofdata.1 \
+	sample-data/ledger-1.cpprof/names
 
 # For the tests, and for whoever wonders about recursion.
 recursiondatadir = $(sampledatadir)/recursion
