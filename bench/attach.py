@@ -266,7 +266,7 @@ def attach(server, n, inside, place):
         result = subprocess.run(
             [CPPROF, 'record', '--no-prompt', '--force', '-o',
              os.path.join(place, 'recording'), '-p', str(server.pid),
-             '--no-children', '--for', f'{draw.random() / 2:.2f}s',
+             '--no-children', '--for', f'{.01 + draw.random() / 2:.2f}s',
              *(['--inside'] if inside else []), *words],
             capture_output=True, text=True, timeout=120)
         windows.append((since, time.monotonic()))

@@ -428,11 +428,12 @@ def check_together(folder):
 
 def make_history(folder, seed, factors, elsewhere=(), n=40, runs=5,
                  between=0.0):
-    """Keeps n commits.  factors: {commit: by what parse has changed from there
-    on}; elsewhere: commits where something else changed; between: how much
-    commits differ by themselves."""
+    """Keeps n commits, by one process.  factors: {commit: by what parse has
+    changed from there on}; elsewhere: commits where something else changed;
+    between: how much commits differ by themselves."""
     draw = random.Random(seed)
     parse = other = 1.0
+    script = ""
     for commit in range(n):
         parse *= factors.get(commit, 1)
         other *= 1.3 if commit in elsewhere else 1
@@ -445,8 +446,10 @@ def make_history(folder, seed, factors, elsewhere=(), n=40, runs=5,
                 mean = hits * speed * (parse if "parse" in stack else 1) * \
                     (other if "gc" in stack else 1)
                 stacks[stack] = max(1, round(draw.gauss(mean, mean ** 0.5)))
-            files.append(write(os.path.join(folder, f"run-{run}"), stacks))
-        keep(folder, f"c{commit}", *files)
+            files.append(f"run-{commit}-{run}")
+            write(os.path.join(folder, files[-1]), stacks)
+        script += f"load {' '.join(files)}\nkeep --id c{commit}\n"
+    cpprof.run("-q", input=script, cwd=folder)
     return [(int(row["id"][1:]), row["verdict"])
             for row in log(folder, "parse")["rows"] if row["verdict"]]
 
@@ -502,8 +505,8 @@ def check_speed(folder):
 
 def main():
     for check in (check_values, check_loaded, check_unlike, check_recursion,
-                  check_git, check_merged_branch, check_refusals, check_bounds, check_killed, check_together,
-                  check_changes, check_speed):
+                  check_git, check_merged_branch, check_refusals, check_bounds,
+                  check_killed, check_together, check_changes, check_speed):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     claims.end()

@@ -4,6 +4,8 @@
 
     run-test.py COMMAND...          TEST_TIME_LIMIT: seconds, 1200 by default
                                     TEST_CASE_LIMIT: 300 by default
+                                    TEST_TIMES: a file, to which is added what
+                                    it took: seconds, CPU seconds, COMMAND
 
 Passes on the command's output, TAP, and its exit status.  At the time limit,
 or when it has printed nothing for longer than any case takes, the test and
@@ -18,6 +20,7 @@ skip.h.
 """
 import os
 import re
+import resource
 import selectors
 import signal
 import subprocess
@@ -131,6 +134,12 @@ def main():
             follow(test, output, time.monotonic() + 5, limit)
         kill(test, signal.SIGKILL)
         output.end()
+    if os.environ.get('TEST_TIMES'):
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with open(os.environ['TEST_TIMES'], 'a', encoding='utf-8') as file:
+            file.write(f'{time.monotonic() - start:.1f} '
+                       f'{used.ru_utime + used.ru_stime:.1f} '
+                       f'{" ".join(sys.argv[1:])}\n')
     if not has_ended:
         print(f'# last case: {output.last_case}')
         for command in commands:

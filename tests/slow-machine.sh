@@ -92,6 +92,7 @@ write_init() {
 	cat >"$root/init-tests" <<-EOF
 	#!/bin/sh
 	export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp TERM=dumb
+	export TEST_TIME_LIMIT=14400 TEST_CASE_LIMIT=1800
 	mount -t proc proc /proc
 	mount -t sysfs sys /sys
 	mount -t tmpfs tmp /tmp
@@ -108,7 +109,7 @@ write_init() {
 	echo "END \$?" >/dev/ttyS0
 	for log in build/tests/*.log; do
 		grep -l '^not ok' \$log >/dev/null && { echo "== \$log"
-			grep -A 8 '^not ok' \$log; }
+			grep -B 16 -A 24 '^not ok' \$log; }
 	done >/dev/ttyS0
 	sync
 	echo o >/proc/sysrq-trigger

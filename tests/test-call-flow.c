@@ -84,7 +84,7 @@ an_activation_with_one_way_up_is_found_below_itself(void **state)
 	            "fn=f'main\n1 1\ncfn=g'f\ncalls=1 1\n1 6\n"
 	            "fn=g'f\n1 2\ncfn=f'g\ncalls=1 1\n1 4\n"
 	            "fn=f'g\n1 4\n"
-	            "fn=g'main\n1 8\n",
+	            "fn=g'main\n1 8\ntotals: 16\n",
 	            "main 16; f 7~; g 14~; "
 	            "main>f 7; main>g 8; f>g 6~; g>f 4~; ");
 }
@@ -105,7 +105,7 @@ a_call_whose_callers_show_it_again_counts_once(void **state)
 	            "fn=g'f'main\n1 2\ncfn=f'g'f\ncalls=1 1\n1 12\n"
 	            "fn=f'g'f\n1 4\ncfn=g'f'g'f\ncalls=1 1\n1 8\n"
 	            "fn=g'f'g'f\n1 8\n"
-	            "fn=g'main\n1 16\n",
+	            "fn=g'main\n1 16\ntotals: 32\n",
 	            "main 32; f 15~; g 30~; "
 	            "main>f 15; main>g 16; f>g 14~; g>f 12~; ");
 }

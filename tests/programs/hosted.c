@@ -6,12 +6,14 @@
  * Two threads spend CPU time in two functions each, in turns, and measure these
  * turns by their own clock.  The sums are in FILE while the program runs: ns of
  * first_long, first_short, second_long, second_short, blocked_long, late_long and
- * brief_long.
+ * brief_long.  The program ends before its time if another number follows that is
+ * not 0.
  *
  * Modes: `late` starts a third pair of functions' thread in the middle of the
- * time, and many short ones, which together use some time; `blocked` has a thread that blocks all signals;
- * `waits` has threads that wait in many ways, and counts waits that were cut
- * short or failed; `malloc` has the main thread allocate without end.
+ * time, and many short ones, which together use some time; `blocked` has a thread
+ * that blocks all signals; `waits` has threads that wait in many ways, and counts
+ * waits that were cut short or failed; `malloc` has the main thread allocate without
+ * end.
  *
  * Prints what went wrong, and exits with 7.
  */
@@ -30,6 +32,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { N_PARTS = 7 };
 
 static _Atomic uint64_t *parts;
 static _Atomic bool is_over;
@@ -268,7 +272,7 @@ main(int argc, char **argv)
 		pthread_create(&threads[n++], NULL, wait_in_pipe, ends);
 		pthread_create(&threads[n++], NULL, wait_in_condition, NULL);
 	}
-	while (now_of(CLOCK_MONOTONIC) - start < length) {
+	while (now_of(CLOCK_MONOTONIC) - start < length && parts[N_PARTS] == 0) {
 		const struct timespec pause = { .tv_nsec = 20000000 };
 		pthread_t one;
 

@@ -60,6 +60,38 @@ run_doze(long ms)
 	return 0;
 }
 
+static inline __attribute__((always_inline)) void
+spin_until(int64_t ns)
+{
+	while (thread_ns() < ns)
+		spin_round(1000);
+}
+
+static NOINLINE void
+beat(int64_t until_ns)
+{
+	spin_until(until_ns);
+	sink++;
+}
+
+static NOINLINE void
+beat_on(int64_t until_ns)
+{
+	spin_until(until_ns);
+	sink--;
+}
+
+/* Of each 4 ms of CPU time, the first is beat()'s, the others beat_on()'s. */
+static int
+run_beat(long ms)
+{
+	for (int64_t at = 4; at < ms; at += 4) {
+		beat(1000000 * (at + 1));
+		beat_on(1000000 * (at + 4));
+	}
+	return 0;
+}
+
 /*
  * Goes down and up all the time, some 60 frames of 500 bytes deep, so that
  * outer frames are others a little later.
@@ -333,6 +365,52 @@ run_actions(long ms)
 	return 0;
 }
 
+/* What a handler finds blocked, how deep it is nested when it raises its own
+ * signal once more, and what is blocked afterwards. */
+static volatile sig_atomic_t depth, deepest, n_nested, blocked_inside;
+
+static int
+blocked_signals(void)
+{
+	sigset_t mask;
+
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	return sigismember(&mask, SIGUSR1) + 2 * sigismember(&mask, SIGUSR2);
+}
+
+static void
+nest(int number)
+{
+	if (++depth > deepest)
+		deepest = depth;
+	blocked_inside = blocked_signals();
+	if (n_nested++ == 0)
+		raise(number);
+	depth--;
+}
+
+static int
+run_handler_mask(long ms)
+{
+	struct sigaction action = { .sa_handler = nest };
+	sigset_t one;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	sigaddset(&action.sa_mask, SIGUSR2);
+	for (int i = 0; i < 2; i++) {
+		action.sa_flags = i == 0 ? 0 : SA_NODEFER;
+		sigaction(SIGRTMAX - 1, &action, NULL);
+		deepest = n_nested = 0;
+		spin(ms / 2);
+		raise(SIGRTMAX - 1);
+		printf("%d times, %d deep, blocked %d, then %d\n", n_nested,
+		    deepest, blocked_inside, blocked_signals());
+	}
+	return 0;
+}
+
 static int
 run_default_action(long ms)
 {
@@ -445,7 +523,7 @@ run_close_all(long ms)
 	if (chdir("/") != 0)
 		return 1;
 	spin(ms / 2);
-	for (fd = 0; fd < 400; fd++) {	/* many nodes, so that the file grows */
+	for (fd = 0; fd < 500; fd++) {	/* many nodes, so that the file grows */
 		snprintf(name, sizeof name, "%d", fd);
 		recurse((unsigned)fd, 2);
 	}
@@ -532,6 +610,7 @@ static const struct {
 } modes[] = {
 	{ "spin", run_spin },
 	{ "doze", run_doze },
+	{ "beat", run_beat },
 	{ "recursion", run_recursion },
 	{ "wander", run_wander },
 	{ "threads", run_threads },
@@ -543,6 +622,7 @@ static const struct {
 	{ "kill", run_kill },
 	{ "block-all", run_block_all },
 	{ "actions", run_actions },
+	{ "handler-mask", run_handler_mask },
 	{ "default-action", run_default_action },
 	{ "blocked-signal", run_blocked_signal },
 	{ "shares", run_shares },
