@@ -158,9 +158,9 @@ EXTRA_DIST += tests/test-collector.py tests/collector_file.py \
 if COLLECTOR
 check_PROGRAMS += tests/programs/target tests/programs/hostile \
 	tests/programs/storm tests/programs/held_fork
-TESTS += tests/rooms.sh tests/test-collector.py tests/linked.py tests/live.py \
-	tests/undisturbed.py tests/kills.py tests/compat.sh \
-	tests/storm-collector.sh
+TESTS += tests/rooms.sh
+measured_tests += tests/test-collector.py tests/linked.py tests/live.py \
+	tests/undisturbed.py tests/compat.sh
 if HAVE_CMOCKA
 check_PROGRAMS += $(collector_unit_tests)
 TESTS += $(collector_unit_tests)
@@ -191,7 +191,7 @@ tests_programs_held_fork_LDADD = -lpthread
 EXTRA_DIST += tests/inside.py tests/inside-wrapped.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/hosted tests/programs/served
-TESTS += tests/inside.py tests/inside-wrapped.py
+measured_tests += tests/inside.py tests/inside-wrapped.py
 endif
 tests_programs_served_SOURCES = tests/programs/served.c
 tests_programs_served_CFLAGS = $(shape_flags)
@@ -204,7 +204,7 @@ tests_programs_hosted_LDADD = -lpthread
 EXTRA_DIST += tests/test-wrappers.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/spender
-TESTS += tests/test-wrappers.py
+measured_tests += tests/test-wrappers.py
 endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
@@ -213,7 +213,7 @@ tests_programs_spender_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/heap.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/heap
-TESTS += tests/heap.py
+measured_tests += tests/heap.py
 endif
 tests_programs_heap_SOURCES = tests/programs/heap.c
 tests_programs_heap_CFLAGS = $(shape_flags)
@@ -223,7 +223,7 @@ tests_programs_heap_LDADD = -lm -lpthread
 EXTRA_DIST += tests/locks.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/locks tests/programs/locks-own
-TESTS += tests/locks.py
+measured_tests += tests/locks.py
 endif
 tests_programs_locks_SOURCES = tests/programs/locks.c
 tests_programs_locks_CFLAGS = $(shape_flags)
@@ -236,7 +236,7 @@ tests_programs_locks_own_LDADD = -lpthread
 EXTRA_DIST += tests/planted.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/planted
-TESTS += tests/planted.py
+measured_tests += tests/planted.py
 endif
 tests_programs_planted_SOURCES = tests/programs/planted.c
 # A function that calls another one last would not be on the stack.
@@ -247,7 +247,7 @@ tests_programs_planted_LDADD = -lpthread
 EXTRA_DIST += tests/calls.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/calls
-TESTS += tests/calls.py
+measured_tests += tests/calls.py
 endif
 tests_programs_calls_SOURCES = tests/programs/calls.cc
 tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls
@@ -256,14 +256,14 @@ tests_programs_calls_LDADD = -lm -lpthread
 # The manual's story of slow calls.
 EXTRA_DIST += tests/ledger.py
 if COLLECTOR
-TESTS += tests/ledger.py
+measured_tests += tests/ledger.py
 endif
 
 # Many short processes, and programs that are not sampled.
 EXTRA_DIST += tests/brief.py tests/together.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/brief
-TESTS += tests/brief.py tests/together.py
+measured_tests += tests/brief.py tests/together.py
 endif
 tests_programs_brief_SOURCES = tests/programs/brief.c
 tests_programs_brief_CFLAGS = $(shape_flags)
@@ -272,7 +272,7 @@ tests_programs_brief_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/latency.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/runners
-TESTS += tests/latency.py
+measured_tests += tests/latency.py
 endif
 tests_programs_runners_SOURCES = tests/programs/runners.c
 tests_programs_runners_CFLAGS = $(shape_flags)
@@ -281,7 +281,7 @@ tests_programs_runners_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/turns.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/turns
-TESTS += tests/turns.py
+measured_tests += tests/turns.py
 endif
 tests_programs_turns_SOURCES = tests/programs/turns.c tests/programs/spin.h
 tests_programs_turns_CFLAGS = $(shape_flags)
@@ -290,7 +290,7 @@ tests_programs_turns_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/waits.py tests/endings.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/waiter
-TESTS += tests/waits.py tests/endings.py
+measured_tests += tests/waits.py tests/endings.py
 endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c
 tests_programs_waiter_CFLAGS = $(shape_flags)
@@ -313,7 +313,7 @@ tests_programs_shorts_LDADD = -lpthread
 EXTRA_DIST += tests/crowd.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/crowd
-TESTS += tests/crowd.py
+measured_tests += tests/crowd.py
 endif
 tests_programs_crowd_SOURCES = tests/programs/crowd.c
 tests_programs_crowd_CFLAGS = $(shape_flags)
@@ -322,7 +322,7 @@ tests_programs_crowd_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/test-exceptions.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/exceptions
-TESTS += tests/test-exceptions.py
+measured_tests += tests/test-exceptions.py
 endif
 tests_programs_exceptions_SOURCES = tests/programs/exceptions.c \
 	tests/programs/spin.h
@@ -333,7 +333,7 @@ tests_programs_exceptions_LDADD = -lm
 EXTRA_DIST += tests/test-attacks.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/victim
-TESTS += tests/test-attacks.py
+measured_tests += tests/test-attacks.py
 endif
 tests_programs_victim_SOURCES = tests/programs/victim.c
 tests_programs_victim_CFLAGS = $(shape_flags) -fno-optimize-sibling-calls
@@ -342,7 +342,7 @@ tests_programs_victim_CFLAGS = $(shape_flags) -fno-optimize-sibling-calls
 EXTRA_DIST += tests/test-slices.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/phases
-TESTS += tests/test-slices.py
+measured_tests += tests/test-slices.py
 endif
 tests_programs_phases_SOURCES = tests/programs/phases.c tests/programs/spin.h
 tests_programs_phases_CFLAGS = $(shape_flags)
@@ -351,7 +351,7 @@ tests_programs_phases_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/test-resources.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/consumer
-TESTS += tests/test-resources.py
+measured_tests += tests/test-resources.py
 endif
 tests_programs_consumer_SOURCES = tests/programs/consumer.c \
 	tests/programs/spin.h
@@ -365,7 +365,7 @@ EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \
 EXTRA_DIST += tests/handler-calls.py tests/programs/intercepting.c
 if COLLECTOR
 check_PROGRAMS += tests/programs/stacks
-TESTS += tests/test-stacks.py tests/handler-calls.py
+measured_tests += tests/test-stacks.py tests/handler-calls.py
 endif
 tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)
@@ -374,7 +374,7 @@ tests_programs_stacks_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/test-parts.py tests/kernel-inside.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/parts
-TESTS += tests/test-parts.py tests/kernel-inside.py
+measured_tests += tests/test-parts.py tests/kernel-inside.py
 endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
 tests_programs_parts_CFLAGS = $(shape_flags)
@@ -450,7 +450,6 @@ unwinder = \
 EXTRA_DIST += tests/real-stacks.py
 if COLLECTOR
 check_LTLIBRARIES = tests/check-stacks.la
-TESTS += tests/real-stacks.py
 endif
 tests_check_stacks_la_SOURCES = tests/check-stacks.c \
 	tests/unwind-oracle.c tests/unwind-oracle.h $(unwinder)

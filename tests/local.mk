@@ -23,6 +23,7 @@ AM_TESTS_ENVIRONMENT = \
 	CPPROF='$(abs_builddir)/cpprof'; export CPPROF; \
 	srcdir='$(abs_srcdir)'; export srcdir; \
 	builddir='$(abs_builddir)'; export builddir; \
+	MEASURED_TESTS='$(measured_tests)'; export MEASURED_TESTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3;
 
 # Each case of a unit test has one, too, see tests/case-limit.c.
@@ -36,31 +37,46 @@ failing_memory = -Wl,--wrap=malloc,--wrap=calloc -Wl,--wrap=realloc \
 
 # The longest first, so that no processor is idle at the end.
 script_tests = \
-	tests/fleet-noise.py tests/keep.py tests/parquet.py tests/round-trips.py tests/hostile.py \
-	tests/export.py tests/merge.py tests/merged-sums.py tests/members.py \
-	tests/assert.py tests/attach.py tests/descendants.py \
-	tests/grouped-calls.py tests/merged-hostile.py tests/diff.py tests/mcp.py \
-	tests/sides.py tests/random-calls.py tests/times.py \
-	tests/refinements.py tests/pprof-samples.py tests/names.py \
-	tests/noise.py tests/random-oracle.py tests/flame.py tests/fleet.py \
-	tests/gmon.py tests/go.py tests/labels.py tests/many-paths.py tests/explain.py \
-	tests/section-steps.py tests/short-names.py tests/ci.py \
-	tests/record.sh tests/test-prompt.py tests/firefox.py tests/open.py \
-	tests/columns.py tests/jit.py tests/quickstart.sh tests/threads.py \
-	tests/recordings.sh tests/test-shell.sh tests/list.py tests/disasm.py \
-	tests/mapped.py tests/specialise.py tests/cpuprofile.py \
-	tests/layers.sh tests/thread-frames.py tests/amounts.py \
-	tests/lines.py tests/roots.py tests/callgrind.py tests/pprof-raw.py \
-	tests/recursion.py tests/visible.py tests/limits.py tests/manual.py \
-	tests/kernel.py tests/python.py tests/python-outside.py \
-	tests/real-outside.py tests/short-outside.py tests/static.py \
-	tests/namespaces.py tests/reference.sh tests/golden.sh \
-	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/report.py tests/completion.py \
-	tests/packaging.py tests/dist.sh \
-	tests/compilers.py
+	tests/fleet-noise.py tests/keep.py tests/parquet.py tests/round-trips.py \
+	tests/hostile.py tests/export.py tests/merge.py tests/merged-sums.py \
+	tests/members.py tests/assert.py tests/grouped-calls.py \
+	tests/merged-hostile.py tests/diff.py tests/sides.py tests/random-calls.py \
+	tests/times.py tests/refinements.py tests/pprof-samples.py tests/noise.py \
+	tests/random-oracle.py tests/flame.py tests/fleet.py tests/gmon.py \
+	tests/labels.py tests/many-paths.py tests/explain.py tests/section-steps.py \
+	tests/short-names.py tests/ci.py tests/firefox.py tests/open.py \
+	tests/columns.py tests/quickstart.sh tests/test-shell.sh tests/list.py \
+	tests/specialise.py tests/cpuprofile.py tests/layers.sh tests/thread-frames.py \
+	tests/amounts.py tests/lines.py tests/roots.py tests/callgrind.py \
+	tests/pprof-raw.py tests/recursion.py tests/visible.py tests/limits.py \
+	tests/manual.py tests/kernel.py tests/reference.sh tests/golden.sh \
+	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/completion.py \
+	tests/packaging.py tests/dist.sh
 
-check_SCRIPTS += $(script_tests)
-TESTS += $(script_tests)
+# Tests that record, wait or count, so that a claim can depend on the machine:
+# these, and those of the collector in lib/local.mk.  They run last, one at a time
+# (tests/order.mk), and tests/run-test.py says what it does if one fails.  What all
+# others claim depends on the code alone.
+measured_scripts = \
+	tests/attach.py tests/compilers.py tests/descendants.py tests/disasm.py \
+	tests/go.py tests/jit.py tests/mapped.py tests/mcp.py tests/names.py \
+	tests/namespaces.py tests/python-outside.py tests/python.py \
+	tests/real-outside.py tests/record.sh tests/recordings.sh tests/report.py \
+	tests/short-outside.py tests/static.py tests/test-prompt.py tests/threads.py
+measured_tests += $(measured_scripts)
+measured_logs = $(addsuffix .log,$(basename $(measured_tests)))
+EXTRA_DIST += tests/order.mk
+-include $(srcdir)/tests/order.mk
+
+check_SCRIPTS += $(script_tests) $(measured_scripts)
+TESTS += $(script_tests) $(measured_tests)
+
+check-exact:
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(filter-out $(measured_tests),$(TESTS))'
+check-measured:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(measured_tests)'
+.PHONY: check-exact check-measured
 
 unit_tests = $(format_tests) \
 	tests/test-aarch64 \
@@ -311,7 +327,7 @@ tests_test_views_properties_SOURCES = tests/test-views-properties.c \
 tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
-EXTRA_DIST += $(script_tests) tests/tap.sh tests/run-test.py \
+EXTRA_DIST += $(script_tests) $(measured_scripts) tests/tap.sh tests/run-test.py \
 	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
@@ -360,9 +376,6 @@ check-rounds: all
 		$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter $(TESTS),$(random_tests))'
 .PHONY: check-rounds
-
-# It counts ticks of CPU time: best with the machine to itself.
-tests/test-collector.log: $(filter-out tests/test-collector.log,$(TEST_LOGS))
 
 # Not part of check: each reader's fuzz target for ten minutes (clang).
 callgrind_data = tests/data/callgrind

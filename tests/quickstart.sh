@@ -75,4 +75,72 @@ is 'a case that cmocka skips did not fail' \
 	'ok 7 - of_clang # SKIP clang not found' "$(cat out)"
 run_test sh -c 'kill -SEGV $$' 2>/dev/null
 is 'a signal is 128+N' 139 $?
+
+# measured CASE: what becomes of a measured test whose run N does what CASE says;
+# count: how often it has run.
+cat >measured.sh <<'END'
+n=$(($(cat count 2>/dev/null || echo 0) + 1))
+echo $n >count
+echo "ok 1 - one"
+case $1-$n in
+first-1) echo "not ok 2 - two, $n ms"; echo "# why"; echo "ok 3 - three" ;;
+often-[13]) echo "not ok 2 - two, $n ms"; echo "ok 3 - three" ;;
+other-1) echo "not ok 2 - two, $n ms"; echo "ok 3 - three" ;;
+other-2) echo "ok 2 - two, $n ms"; echo "not ok 3 - three" ;;
+dies-1) exit 3 ;;
+ends-[12]) exit 3 ;;
+late-[23]) echo "not ok 2 - two, $n ms" ;;
+late-1) echo "ok 2 - two, $n ms"; echo "not ok 3 - three" ;;
+*) echo "ok 2 - two, $n ms"; echo "ok 3 - three" ;;
+esac
+echo 1..3
+END
+measured() {
+	rm -f count
+	MEASURED_TESTS=measured.sh run_test sh ./measured.sh "$1" >out
+	echo "$? $(cat count) $(tr '\n' ';' <out)"
+}
+is 'a measured test that holds runs once' \
+	'0 1 ok 1 - one;ok 2 - two, 1 ms;ok 3 - three;1..3;' "$(measured holds)"
+is 'a claim that fails once of three times is unsure' \
+	'0 3 ok 1 - one;ok 2 - two, 1 ms # unsure: failed once of three times: why;# why;ok 3 - three;1..3;' \
+	"$(measured first)"
+is 'one that fails twice has failed' \
+	'0 3 ok 1 - one;not ok 2 - two, 1 ms;ok 3 - three;1..3;' "$(measured often)"
+is 'claims are counted one by one' \
+	'0 3 ok 1 - one;ok 2 - two, 1 ms # unsure: failed once of three times: ;ok 3 - three # unsure: failed once of three times: ;1..3;' \
+	"$(measured other)"
+is 'so if it held at first' \
+	'0 3 ok 1 - one;ok 2 - two, 1 ms;not ok 3 - two, 2 ms;ok 4 - three # unsure: failed once of three times: ;1..4;' \
+	"$(measured late)"
+is 'ending early is a failure of the same kind' \
+	'0 3 ok 1 - one;ok 2 - two, 2 ms;ok 3 - three;ok 4 - the test runs to its end # unsure: failed once of three times: exit status 3 ;1..4;' \
+	"$(measured dies)"
+is 'also twice' 3 "$(measured ends | cut -d ' ' -f 1)"
+rm -f count
+TEST_ONCE=1 MEASURED_TESTS=measured.sh run_test sh ./measured.sh first >out
+is 'on request it runs once' '1 1' "$(cat count) $(grep -c '^not ok' out)"
+is 'an exact test that fails does so at once' '1 1' "$(rm -f count
+	run_test sh ./measured.sh first >out
+	echo "$(cat count) $(grep -c '^not ok' out)")"
+
+# What the end of a check says; the test suite is simulated.
+cp "$srcdir/quickstart" ./checked
+sed -i -e '/^# shellcheck disable=SC2086 # lists of needs/,$d' checked
+cat >>checked <<'END'
+make() {
+	cat "$CHECK_LOG"
+}
+check
+END
+mkdir -p build
+printf '%s\n' 'PASS: tests/a.py 1 - one' \
+	'PASS: tests/a.py 2 - two # unsure: failed once of three times: why' \
+	'SKIP: tests/a.py 3 - three # SKIP no go' \
+	'Testsuite summary for cpprof' '# PASS:  2' '# SKIP:  1' '# FAIL:  0' \
+	'# ERROR: 0' >simulated
+is 'the last line counts what is unsure, after a list' \
+	"unsure: tests/a.py 2 - two: failed once of three times: why
+1 passed, 0 failed, 1 skipped, 1 unsure" \
+	"$(CHECK_LOG=simulated sh ./checked 2>/dev/null | grep -A1 '^unsure')"
 echo "1..$n"
