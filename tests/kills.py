@@ -5,7 +5,7 @@ Each round starts a program that spins, forks, starts threads, loads libraries
 or grows its file at random.  At a random moment its samples are counted from
 outside, and then it and its children get SIGKILL.  Every profile must open,
 with at least the samples that were counted.  KILLS is the number of rounds: 20
-in `make check`, 1,000 in check-long.  Speaks TAP.
+by default, 1,000 in check-long.  Speaks TAP.
 """
 import os
 import random

@@ -40,14 +40,14 @@ script_tests = \
 	tests/fleet-noise.py tests/keep.py tests/parquet.py tests/round-trips.py \
 	tests/hostile.py tests/export.py tests/merge.py tests/merged-sums.py \
 	tests/members.py tests/assert.py tests/grouped-calls.py \
-	tests/merged-hostile.py tests/diff.py tests/sides.py tests/random-calls.py \
-	tests/times.py tests/refinements.py tests/pprof-samples.py tests/noise.py \
+	tests/merged-hostile.py tests/sides.py tests/random-calls.py tests/times.py \
+	tests/refinements.py tests/pprof-samples.py tests/noise.py \
 	tests/random-oracle.py tests/flame.py tests/fleet.py tests/gmon.py \
 	tests/labels.py tests/many-paths.py tests/explain.py tests/section-steps.py \
 	tests/short-names.py tests/ci.py tests/firefox.py tests/open.py \
 	tests/columns.py tests/quickstart.sh tests/test-shell.sh tests/list.py \
-	tests/specialise.py tests/cpuprofile.py tests/layers.sh tests/thread-frames.py \
-	tests/amounts.py tests/lines.py tests/roots.py tests/callgrind.py \
+	tests/specialise.py tests/cpuprofile.py tests/layers.sh \
+	tests/thread-frames.py tests/amounts.py tests/roots.py tests/callgrind.py \
 	tests/pprof-raw.py tests/recursion.py tests/visible.py tests/limits.py \
 	tests/manual.py tests/kernel.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/completion.py \
@@ -58,11 +58,12 @@ script_tests = \
 # (tests/order.mk), and tests/run-test.py says what it does if one fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/compilers.py tests/descendants.py tests/disasm.py \
-	tests/go.py tests/jit.py tests/mapped.py tests/mcp.py tests/names.py \
-	tests/namespaces.py tests/python-outside.py tests/python.py \
-	tests/real-outside.py tests/record.sh tests/recordings.sh tests/report.py \
-	tests/short-outside.py tests/static.py tests/test-prompt.py tests/threads.py
+	tests/attach.py tests/compilers.py tests/descendants.py tests/diff.py \
+	tests/disasm.py tests/go.py tests/jit.py tests/lines.py tests/mapped.py \
+	tests/mcp.py tests/names.py tests/namespaces.py tests/python-outside.py \
+	tests/python.py tests/real-outside.py tests/record.sh tests/recordings.sh \
+	tests/report.py tests/short-outside.py tests/static.py tests/test-prompt.py \
+	tests/threads.py
 measured_tests += $(measured_scripts)
 measured_logs = $(addsuffix .log,$(basename $(measured_tests)))
 EXTRA_DIST += tests/order.mk
