@@ -23,7 +23,8 @@ AM_TESTS_ENVIRONMENT = \
 	CPPROF='$(abs_builddir)/cpprof'; export CPPROF; \
 	srcdir='$(abs_srcdir)'; export srcdir; \
 	builddir='$(abs_builddir)'; export builddir; \
-	MEASURED_TESTS='$(measured_tests)'; export MEASURED_TESTS; \
+	MEASURED_TESTS='$(filter-out $(judged_tests),$(measured_tests))'; \
+	export MEASURED_TESTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3;
 
 # Each case of a unit test has one, too, see tests/case-limit.c.
@@ -51,7 +52,7 @@ script_tests = \
 	tests/pprof-raw.py tests/recursion.py tests/visible.py tests/limits.py \
 	tests/manual.py tests/kernel.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/completion.py \
-	tests/packaging.py tests/dist.sh
+	tests/packaging.py tests/dist.sh tests/test-judge.py
 
 # Tests that record, wait or count, so that a claim can depend on the machine:
 # these, and those of the collector in lib/local.mk.  They run last, one at a time

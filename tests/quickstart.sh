@@ -130,10 +130,13 @@ sed -i -e '/^# shellcheck disable=SC2086 # lists of needs/,$d' checked
 cat >>checked <<'END'
 make() {
 	cat "$CHECK_LOG"
+	sleep 0.1
+	printf '%s\n' '# measured again: one' '# measured again: two' \
+		'# disturbed: why' >build/tests/a.log
 }
 check
 END
-mkdir -p build
+mkdir -p build/tests
 printf '%s\n' 'PASS: tests/a.py 1 - one' \
 	'PASS: tests/a.py 2 - two # unsure: failed once of three times: why' \
 	'SKIP: tests/a.py 3 - three # SKIP no go' \
@@ -141,6 +144,6 @@ printf '%s\n' 'PASS: tests/a.py 1 - one' \
 	'# ERROR: 0' >simulated
 is 'the last line counts what is unsure, after a list' \
 	"unsure: tests/a.py 2 - two: failed once of three times: why
-1 passed, 0 failed, 1 skipped, 1 unsure" \
+1 passed, 0 failed, 1 skipped, 1 unsure, 2 measured again, 1 disturbed" \
 	"$(CHECK_LOG=simulated sh ./checked 2>/dev/null | grep -A1 '^unsure')"
 echo "1..$n"

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""shares.py -- CPU time is where the program says that it was used.
+
+tests/programs/scripted.c does what a script says and keeps books by the CPU
+clocks of its threads; recordings must show the same shares, with each way of
+sampling CPU time, for root and for an ordinary user, wherever in the life of a
+thread or process a part lies.  tests/judge.py decides.  Speaks TAP.
+
+    shares.py [WORD...]         only the cases that have a word in their name
+"""
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import cpprof
+import judge
+from claims import Claims
+
+BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
+NOBODY = 65534
+NEEDED = ('cpprof', '.libs/libcpprof.so.0', 'tests/programs/scripted')
+# Hits of a sample, at most, of a perf event: its interval becomes so many times
+# as long after the first second.
+PACE = 4
+
+claims = Claims()
+
+
+def become_nobody():
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+def refuse_perf_events():
+    """By a filter of system calls, as in many containers."""
+    load, jump, give = 0x20, 0x15, 0x06
+    perf_event_open, refusal, permission = 298, 0x00050000 | errno.EPERM, \
+        0x7fff0000
+    code = b''.join(struct.pack('HBBI', *words) for words in (
+        (load, 0, 0, 0), (jump, 0, 1, perf_event_open), (give, 0, 0, refusal),
+        (give, 0, 0, permission)))
+    buffer = ctypes.create_string_buffer(code)
+    program = struct.pack('HxxxxxxP', 4, ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program) != 0:
+        raise OSError(ctypes.get_errno(), 'no filter')
+
+
+BEFORE = {'root': None, 'an ordinary user': become_nobody,
+          'without perf events': refuse_perf_events}
+
+
+@contextlib.contextmanager
+def copies():
+    """What is needed, where any user can execute it: the build may be in a
+    private folder."""
+    with tempfile.TemporaryDirectory(prefix='cpprof-test-') as folder:
+        os.chmod(folder, 0o755)
+        for name in NEEDED:
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            shutil.copy(os.path.join(BUILD, name), path)
+            os.chmod(os.path.dirname(path), 0o755)
+            os.chmod(path, 0o755)
+        yield folder
+
+
+class Recorded:
+    """What a program's books say, and its recording."""
+
+    def __init__(self, folder, script, options, before):
+        with tempfile.TemporaryDirectory(dir=folder) as output:
+            os.chmod(output, 0o777)
+            path = os.path.join(output, 'r')
+            run = subprocess.run(
+                [os.path.join(folder, 'cpprof'), 'record', '--no-prompt',
+                 *options, '-o', path, '--',
+                 os.path.join(folder, 'tests/programs/scripted'), script],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=600, cwd=output, preexec_fn=before, check=False)
+            assert run.returncode == 0, run.stderr
+            self.books = json.loads(run.stdout)
+            self.read(path)
+
+    def read(self, path):
+        info, = cpprof.documents(path, 'info')
+        seconds = info['duration'] * os.cpu_count()
+        assert info['cpu_seconds'] <= 1.01 * seconds + 0.1, info
+        row = next(row for row in info['rows'] if row['name'] == 'cpu')
+        self.source, self.interval = row['source'], row['interval']
+        self.hits, self.samples = row['hits'], row['samples']
+        self.parts = {}
+        for line in cpprof.text(path, 'resource cpu',
+                                'export collapsed').splitlines():
+            stack, _, hits = line.rpartition(' ')
+            part = next((name for name in reversed(stack.split(';'))
+                         if name.startswith('part_')), None)
+            self.parts[part] = self.parts.get(part, 0) + int(hits)
+
+    def bunch(self):
+        """Samples of one hit and of `most` at the mean that is known: the mean
+        square over the mean.  Where ticks find only the kernel, its parts have
+        the hits of a whole tick in each sample."""
+        most = max(PACE, 1e6 * cpprof.TICK / self.interval)
+        if 'ticks' in self.source:
+            return most
+        return 1 + most * (1 - self.samples / max(self.hits, 1))
+
+    def shares(self):
+        """A count for each part but the last, which follows from the others."""
+        used = self.books['parts']
+        all_ns = sum(part['ns'] for part in used.values())
+        of = sum(hits for part, hits in self.parts.items() if part in used)
+        return {part: judge.Share(self.parts.get(part, 0), of,
+                                  used[part]['ns'] / all_ns, self.bunch())
+                for part in sorted(used)[:-1]}
+
+    def total(self):
+        return judge.Amount.drawn(
+            self.hits, self.books['cpu_ns'] / 1000 / self.interval,
+            self.bunch())
+
+
+SHORT = 'repeat {n} {{ %s {{ a %s b %s }} %s }}'
+MIX = 'repeat {n} {{ any {{ a ~400us reads ~400us faults ~400us ' \
+    'calls ~400us }} }}'
+# Name, script, its first n, options, whether its total is claimed: the start of
+# a process is in its CPU time, but not sampled.
+CASES = (
+    ('kinds of work', MIX, 6000, (), True),
+    ('kinds of work, each millisecond', MIX, 5000, ('-F', '1000'), True),
+    ('kinds of work, at the smallest interval', MIX, 2000,
+     ('-r', 'cpu:100'), True),
+    ('kinds of work, at random', MIX, 6000, ('--random',), True),
+    ('kinds of work beside page faults', MIX, 5000,
+     ('-r', 'cpu:1000', '-r', 'page-faults:20'), True),
+    ('kinds of work beside others', MIX, 5000,
+     ('-r', 'cpu:1000', '-r', 'context-switches:1', '-r', 'real'), True),
+    ('threads, 1 ms and 2', SHORT % ('thread 1', '1ms', '2ms', 'join'), 1000,
+     (), True),
+    ('threads, 2 ms and 1', SHORT % ('thread 1', '2ms', '1ms', 'join'), 1000,
+     (), True),
+    ('threads of 450 us', SHORT % ('thread 1', '150us', '300us', 'join'),
+     8000, (), False),
+    ('forked, 1 ms and 2', SHORT % ('fork 1', '1ms', '2ms', ''), 1000, (),
+     False),
+    ('forked, 2 ms and 1', SHORT % ('fork 1', '2ms', '1ms', ''), 1000, (),
+     False),
+    ('executed by vfork, 1 ms and 2', SHORT % ('vfork', '1ms', '2ms', ''),
+     1000, (), False),
+    ('spawned, 2 ms and 1', SHORT % ('spawn', '2ms', '1ms', ''), 300, (),
+     False),
+    ('a pool of eight', 'thread 8 {{ repeat {n} {{ calls 300us b 900us lock '
+     '{{ a 20us }} }} }} join', 300, (), True),
+    ('a pool of eight, each millisecond', 'thread 8 {{ repeat {n} {{ calls '
+     '300us b 900us lock {{ a 20us }} }} }} join', 250, ('-F', '1000'), True),
+    ('a handler of an interval timer', 'itimer 10ms {n} {{ a 500us }}', 500,
+     (), True),
+    ('a handler of a timer', 'timer 10ms {n} {{ a 500us }}', 500, (), True),
+    ('deep in recursion', 'repeat {n} {{ any {{ deep 2000 {{ a ~3ms }} deep '
+     '10 {{ b ~3ms }} }} }}', 1200, (), True),
+)
+ALONE = ('kinds of work', 'threads, 1 ms and 2', 'a pool of eight')
+
+
+def check_case(folder, user, name, script, n, options, has_total):
+    title = f'{name}, {user}'
+
+    def measure(times):
+        run = Recorded(folder, script.format(n=n * times), options,
+                       BEFORE[user])
+        counts = {f'share of {part}: {title}': count
+                  for part, count in run.shares().items()}
+        if has_total:
+            counts[f'total: {title}'] = run.total()
+        return counts
+    names = [f'share of {part}: {title}' for part in parts_of(script)]
+    if has_total:
+        names.append(f'total: {title}')
+    judge.decide(claims, names, measure)
+
+
+def parts_of(script):
+    """All parts of a script but the last by name."""
+    words = set(script.split()) & {'a', 'b', 'c', 'd', 'reads', 'faults',
+                                   'calls'}
+    names = {f'part_{word}' for word in words}
+    if 'timer' in script:
+        names.add('part_rest')
+    return sorted(names)[:-1]
+
+
+def main(words):
+    if not os.path.exists(os.path.join(BUILD, NEEDED[1])):
+        print('1..0 # SKIP no collector on this machine')
+        return
+    with copies() as folder:
+        users = ['root', 'an ordinary user'] if os.geteuid() == 0 else \
+            ['an ordinary user']
+        if os.geteuid() != 0:
+            BEFORE['an ordinary user'] = None
+        for user in (*users, 'without perf events'):
+            for case in CASES:
+                title = f'{case[0]}, {user}'
+                if user == 'without perf events' and case[0] not in ALONE:
+                    continue
+                if all(word in title for word in words):
+                    check_case(folder, user, *case)
+    claims.end()
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
