@@ -54,8 +54,10 @@ def refuse_perf_events():
         raise OSError(ctypes.get_errno(), 'no filter')
 
 
-BEFORE = {'root': None, 'an ordinary user': become_nobody,
-          'without perf events': refuse_perf_events}
+ROOT, USER = 'root', 'an ordinary user'
+TICKS, OUTSIDE = 'without perf events', 'from outside'
+BEFORE = {ROOT: None, USER: become_nobody, TICKS: refuse_perf_events,
+          OUTSIDE: None, OUTSIDE + ', ' + USER: become_nobody}
 
 
 @contextlib.contextmanager
@@ -74,20 +76,32 @@ def copies():
 
 
 class Recorded:
-    """What a program's books say, and its recording."""
+    """What a program's books say, and its recording.  Of a program that runs
+    already, what it did before is not in the recording, so that its script has
+    to do the same all the time."""
 
-    def __init__(self, folder, script, options, before):
+    def __init__(self, folder, script, options, user):
+        command = [os.path.join(folder, 'tests/programs/scripted'), script]
         with tempfile.TemporaryDirectory(dir=folder) as output:
             os.chmod(output, 0o777)
             path = os.path.join(output, 'r')
-            run = subprocess.run(
-                [os.path.join(folder, 'cpprof'), 'record', '--no-prompt',
-                 *options, '-o', path, '--',
-                 os.path.join(folder, 'tests/programs/scripted'), script],
-                stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                timeout=600, cwd=output, preexec_fn=before, check=False)
+            record = [os.path.join(folder, 'cpprof'), 'record', '--no-prompt',
+                      *options, '-o', path]
+            more = {'stdin': subprocess.DEVNULL, 'text': True, 'cwd': output,
+                    'preexec_fn': BEFORE[user]}
+            if OUTSIDE in user:
+                with subprocess.Popen(command, stdout=subprocess.PIPE,
+                                      **more) as program:
+                    run = subprocess.run(
+                        [*record, '-p', str(program.pid)], check=False,
+                        timeout=600, capture_output=True, **more)
+                    books = program.communicate()[0]
+            else:
+                run = subprocess.run([*record, '--', *command], check=False,
+                                     timeout=600, capture_output=True, **more)
+                books = run.stdout
             assert run.returncode == 0, run.stderr
-            self.books = json.loads(run.stdout)
+            self.books = json.loads(books)
             self.read(path)
 
     def read(self, path):
@@ -168,15 +182,26 @@ CASES = (
     ('deep in recursion', 'repeat {n} {{ any {{ deep 2000 {{ a ~3ms }} deep '
      '10 {{ b ~3ms }} }} }}', 1200, (), True),
 )
-ALONE = ('kinds of work', 'threads, 1 ms and 2', 'a pool of eight')
+WITH_TICKS = ('kinds of work', 'threads, 1 ms and 2', 'a pool of eight')
+# An ordinary user may not see the kernel from outside.
+COMPUTING = 'repeat {n} {{ any {{ a ~400us b ~400us c ~800us }} }}'
+CASES_OUTSIDE = (
+    ('kinds of work', MIX, 6000, ('-F', '1000'), False),
+    ('kinds of computing', COMPUTING, 5000, ('-F', '1000'), False),
+    ('threads, 3 ms and 6', SHORT % ('thread 1', '3ms', '6ms', 'join'), 300,
+     ('-F', '1000'), False),
+    ('forked, 6 ms and 3', SHORT % ('fork 1', '6ms', '3ms', ''), 300,
+     ('-F', '1000'), False),
+    ('a pool of eight', 'thread 8 {{ repeat {n} {{ b 300us c 900us lock {{ a '
+     '20us }} }} }} join', 300, ('-F', '1000'), False),
+)
 
 
 def check_case(folder, user, name, script, n, options, has_total):
     title = f'{name}, {user}'
 
     def measure(times):
-        run = Recorded(folder, script.format(n=n * times), options,
-                       BEFORE[user])
+        run = Recorded(folder, script.format(n=n * times), options, user)
         counts = {f'share of {part}: {title}': count
                   for part, count in run.shares().items()}
         if has_total:
@@ -198,22 +223,33 @@ def parts_of(script):
     return sorted(names)[:-1]
 
 
+def can_sample_outside():
+    rows = cpprof.documents([], f'record --list -p {os.getpid()}')[0]['rows']
+    return next(row['source'] for row in rows
+                if row['name'] == 'cpu') != 'not here'
+
+
 def main(words):
     if not os.path.exists(os.path.join(BUILD, NEEDED[1])):
         print('1..0 # SKIP no collector on this machine')
         return
+    cases = [(USER, case) for case in CASES]
+    if os.geteuid() == 0:
+        cases = [(ROOT, case) for case in CASES] + cases
+    else:
+        BEFORE[USER] = BEFORE[f'{OUTSIDE}, {USER}'] = None
+    cases += [(TICKS, case) for case in CASES if case[0] in WITH_TICKS]
+    if can_sample_outside():
+        cases += [(OUTSIDE, case) for case in CASES_OUTSIDE
+                  if os.geteuid() == 0]
+        cases += [(f'{OUTSIDE}, {USER}', case) for case in CASES_OUTSIDE
+                  if case[1] != MIX]
+    else:
+        claims.skip('shares from outside', 'no perf events here')
     with copies() as folder:
-        users = ['root', 'an ordinary user'] if os.geteuid() == 0 else \
-            ['an ordinary user']
-        if os.geteuid() != 0:
-            BEFORE['an ordinary user'] = None
-        for user in (*users, 'without perf events'):
-            for case in CASES:
-                title = f'{case[0]}, {user}'
-                if user == 'without perf events' and case[0] not in ALONE:
-                    continue
-                if all(word in title for word in words):
-                    check_case(folder, user, *case)
+        for user, case in cases:
+            if all(word in f'{case[0]}, {user}' for word in words):
+                check_case(folder, user, *case)
     claims.end()
 
 
