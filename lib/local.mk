@@ -169,7 +169,7 @@ endif
 collector_unit_tests = tests/test-carryover tests/test-contention \
 	tests/test-copying tests/test-meter tests/test-perf-clock \
 	tests/test-perf-stack tests/test-progress tests/test-store \
-	tests/test-timer tests/test-unwind
+	tests/test-timer tests/test-unwind tests/test-unwind-edges
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
@@ -450,6 +450,10 @@ tests_test_unwind_CXXFLAGS = -O2 -fomit-frame-pointer
 tests_test_unwind_CCASFLAGS = $(AM_CCASFLAGS)
 tests_test_unwind_LDADD = $(case_libs)
 tests_test_unwind_LDFLAGS = -Wl,-z,lazy
+tests_test_unwind_edges_SOURCES = tests/test-unwind-edges.c $(unwinder)
+tests_test_unwind_edges_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS) $(case_limit)
+tests_test_unwind_edges_CCASFLAGS = $(AM_CCASFLAGS)
+tests_test_unwind_edges_LDADD = $(case_libs)
 
 # Preloaded by tests/real-stacks.py.
 unwinder = \

@@ -498,7 +498,7 @@ def attempt(case, name):
     return case()
 
 
-def main():
+def main(attempt=attempt):
     if not os.path.exists(LIBRARY):
         print('1..0 # SKIP no collector on this machine')
         return 0

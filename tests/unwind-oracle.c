@@ -120,7 +120,8 @@ static bool
 is_call(uint64_t address)
 {
 	return traits_is_code(address) && traits_is_code(address - 7) &&
-	    arch_follows_call((const unsigned char *)(uintptr_t)address + 1);
+	    arch_follows_call((const unsigned char *)(uintptr_t)address + 1,
+	    ARCH_CALLING_SIZE);
 }
 
 static bool

@@ -33,26 +33,31 @@ arch_context_return(const void *context)
 	    ucontext->uc_mcontext.gregs[REG_RSP];
 }
 
+/*
+ * call r/m of that length: ff /2 with a register, memory, SIB or displacement.
+ */
+static bool
+is_indirect_call(const unsigned char *ra, size_t size, size_t length)
+{
+	return size >= length && *(ra - length) == 0xff &&
+	    (*(ra - length + 1) & 0x38) == 0x10;
+}
+
 bool
-arch_follows_call(const unsigned char *ra)
+arch_follows_call(const unsigned char *ra, size_t size)
 {
 	/* call rel32 */
-	if (ra[-5] == 0xe8)
-		return true;
-	/* call r/m: ff /2 with a register, memory, SIB or displacement */
-	return (ra[-2] == 0xff && (ra[-1] & 0x38) == 0x10) ||
-	    (ra[-3] == 0xff && (ra[-2] & 0x38) == 0x10) ||
-	    (ra[-4] == 0xff && (ra[-3] & 0x38) == 0x10) ||
-	    (ra[-6] == 0xff && (ra[-5] & 0x38) == 0x10) ||
-	    (ra[-7] == 0xff && (ra[-6] & 0x38) == 0x10);
+	return (size >= 5 && ra[-5] == 0xe8) || is_indirect_call(ra, size, 2) ||
+	    is_indirect_call(ra, size, 3) || is_indirect_call(ra, size, 4) ||
+	    is_indirect_call(ra, size, 6) || is_indirect_call(ra, size, 7);
 }
 
 uint64_t
-arch_call_target(const unsigned char *ra)
+arch_call_target(const unsigned char *ra, size_t size)
 {
 	int32_t distance;
 
-	if (ra[-5] != 0xe8)
+	if (size < 5 || ra[-5] != 0xe8)
 		return 0;
 	memcpy(&distance, ra - 4, sizeof distance);
 	return (uint64_t)(uintptr_t)ra + (uint64_t)(int64_t)distance;
@@ -136,15 +141,17 @@ arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
 
 /* mov $15, %rax, or %eax; syscall */
 bool
-arch_is_signal_return(const unsigned char *code)
+arch_is_signal_return(const unsigned char *code, size_t size)
 {
 	static const unsigned char with_rax[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0,
 		0x0f, 0x05 };
 	static const unsigned char with_eax[] = { 0xb8, 15, 0, 0, 0, 0x0f,
 		0x05 };
 
-	return memcmp(code, with_rax, sizeof with_rax) == 0 ||
-	    memcmp(code, with_eax, sizeof with_eax) == 0;
+	return (size >= sizeof with_rax &&
+	    memcmp(code, with_rax, sizeof with_rax) == 0) ||
+	    (size >= sizeof with_eax &&
+	    memcmp(code, with_eax, sizeof with_eax) == 0);
 }
 
 /*

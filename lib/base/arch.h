@@ -12,7 +12,8 @@
  *   ARCH_AUDIT           the machine's name in system call filters
  *   ARCH_CALL_SIZE       bytes of a system call instruction
  *   ARCH_STUB_SIZE       bytes of a stub of lib/sources/dispatch-*.S
- *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler
+ *   ARCH_CALLING_SIZE    bytes before a return address that show its call
+ *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler, at most
  *   ARCH_LEAVING_SIZE    bytes in which most functions leave their frame
  *   arch_here(context)   fills in the registers of a ucontext_t as a signal at
  *                        this point would find them, but only those that calls
@@ -56,13 +57,18 @@ void arch_registers(const void *context, struct cfi_registers *registers);
 uint64_t arch_context_return(const void *context);
 
 /*
- * Whether a call instruction ends right before a return address.  The 8 bytes
- * before the address must be readable.
+ * Whether a call instruction ends right before a return address, as far as the
+ * `size` bytes before it show, which must be readable.  Calls are of different
+ * lengths, so that a short one can be recognised at the start of a mapping.
+ * More than ARCH_CALLING_SIZE bytes are not looked at.
  */
-bool arch_follows_call(const unsigned char *return_address);
+bool arch_follows_call(const unsigned char *return_address, size_t size);
 
-/* The target of that call; 0 if the instruction does not contain it. */
-uint64_t arch_call_target(const unsigned char *return_address);
+/*
+ * The target of that call; 0 if the instruction does not contain it, or lies
+ * not in these bytes.
+ */
+uint64_t arch_call_target(const unsigned char *return_address, size_t size);
 
 /*
  * Whether the code only leaves its frame and returns, within `size` bytes,
@@ -74,11 +80,11 @@ bool arch_is_left(const unsigned char *code, size_t size, uint64_t *cfa,
     int64_t *saved_at);
 
 /*
- * Whether a signal handler returns to the ARCH_RETURN_SIZE bytes at an address,
- * which must be readable.  If so, the context is at the stack pointer after
- * that return.
+ * Whether a signal handler returns to the code at an address, of which `size`
+ * bytes are readable.  If so, the context is at the stack pointer after that
+ * return.  More than ARCH_RETURN_SIZE bytes are not looked at.
  */
-bool arch_is_signal_return(const unsigned char *code);
+bool arch_is_signal_return(const unsigned char *code, size_t size);
 
 /*
  * The context that a handler was called with, if the handler has not executed

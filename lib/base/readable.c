@@ -77,6 +77,28 @@ readable_range(struct readable *readable, uintptr_t address, uintptr_t size)
 	return true;
 }
 
+size_t
+readable_after(struct readable *readable, uintptr_t address, size_t size)
+{
+	const size_t here = READABLE_PAGE - address % READABLE_PAGE;
+
+	if (readable_range(readable, address, size))
+		return size;
+	return here < size && readable_range(readable, address, here) ? here :
+	    0;
+}
+
+size_t
+readable_before(struct readable *readable, uintptr_t address, size_t size)
+{
+	const size_t here = address % READABLE_PAGE;
+
+	if (readable_range(readable, address - size, size))
+		return size;
+	return here != 0 && here < size &&
+	    readable_range(readable, address - here, here) ? here : 0;
+}
+
 bool
 readable_now(const void *address, size_t size)
 {

@@ -38,7 +38,16 @@ bool readable_range(struct readable *readable, uintptr_t address,
     uintptr_t size);
 
 /*
- * The same for memory that the program passes to a call.  If it is unreadable,
+ * How many of the `size` bytes that begin at an address, or that end before it,
+ * can be read from there on without a gap.  `size` is at most READABLE_PAGE.
+ */
+size_t readable_after(struct readable *readable, uintptr_t address,
+    size_t size);
+size_t readable_before(struct readable *readable, uintptr_t address,
+    size_t size);
+
+/*
+ * As readable_range, for memory that the program passes to a call.  If it is unreadable,
  * the real call will fail.  Any thread.
  */
 bool readable_now(const void *address, size_t size);

@@ -79,8 +79,8 @@ mark_helpers(struct walked_frame *frames, size_t from, size_t n)
 
 		if (is_hidden(caller) && (caller->flags & FRAME_EXACT) == 0 &&
 		    ((caller->flags & FRAME_HELPER) != 0 || arch_call_target(
-		    (const unsigned char *)(uintptr_t)caller->address + 1) !=
-		    0))
+		    (const unsigned char *)(uintptr_t)caller->address + 1,
+		    ARCH_CALLING_SIZE) != 0))
 			frames[i].flags |= FRAME_HELPER;
 	}
 }

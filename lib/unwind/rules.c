@@ -153,8 +153,8 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 	/* The code should be in memory, but check that it can be read. */
 	if (is_return && rule.kind > COMPACT_BAD &&
 	    rule.kind != COMPACT_SIGNAL &&
-	    !(readable_range(&readable, address - 7, 8) && arch_follows_call(
-	    (const unsigned char *)(uintptr_t)address + 1))) {
+	    !arch_follows_call((const unsigned char *)(uintptr_t)address + 1,
+	    readable_before(&readable, address + 1, ARCH_CALLING_SIZE))) {
 		rule = (struct compact_rule){ .kind = COMPACT_UNCALLED };
 		memcpy(&word, &rule, sizeof word);
 	}

@@ -383,18 +383,16 @@ step_generic(struct unwind_walk *walk, bool is_signal,
 static bool
 is_return_address(struct unwinder *unwinder, uint64_t ra)
 {
-	const size_t size = ra % READABLE_PAGE;
-	unsigned char before[8] = { 0 };
+	return arch_follows_call((const unsigned char *)(uintptr_t)ra,
+	    readable_before(&unwinder->readable, ra, ARCH_CALLING_SIZE));
+}
 
-	if (readable_range(&unwinder->readable, ra - 8, 8))
-		return arch_follows_call((const unsigned char *)(uintptr_t)ra);
-	/* A mapping may begin there.  arch_call_target looks at five bytes. */
-	if (size < 5 || size >= sizeof before ||
-	    !readable_range(&unwinder->readable, ra - size, size))
-		return false;
-	memcpy(before + sizeof before - size,
-	    (const void *)(uintptr_t)(ra - size), size);
-	return arch_follows_call(before + sizeof before);
+/* The target of the call before a return address; 0: not known. */
+static uint64_t
+called_before(struct unwinder *unwinder, uint64_t ra)
+{
+	return arch_call_target((const unsigned char *)(uintptr_t)ra,
+	    readable_before(&unwinder->readable, ra, ARCH_CALLING_SIZE));
 }
 
 /*
@@ -469,7 +467,7 @@ is_made_nearby(struct unwind_walk *walk, uint64_t address)
 	    _dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 &&
 	    _dl_find_object(code, &object) != 0 &&
 	    !readable_own(&walk->unwinder->readable, address) &&
-	    readable_range(&walk->unwinder->readable, address, 8);
+	    readable_range(&walk->unwinder->readable, address, 1);
 }
 
 /*
@@ -512,17 +510,14 @@ is_about_to_return(struct unwind_walk *walk, uint64_t *cfa, uint64_t *fp,
     uint64_t *fp_slot)
 {
 	struct readable *readable = &walk->unwinder->readable;
-	const uint64_t code = walk->address + 1,
-	    to_end = READABLE_PAGE - code % READABLE_PAGE;
-	const size_t size = to_end < ARCH_LEAVING_SIZE ? to_end :
-	    ARCH_LEAVING_SIZE;
+	const uint64_t code = walk->address + 1;
+	const size_t size = readable_after(readable, code, ARCH_LEAVING_SIZE);
 	int64_t saved_at;
 	uint64_t ra;
 
 	*fp = walk->fp;
 	*fp_slot = 0;
-	if (!readable_range(readable, code, size) ||
-	    !arch_is_left((const unsigned char *)(uintptr_t)code, size, cfa,
+	if (!arch_is_left((const unsigned char *)(uintptr_t)code, size, cfa,
 	    &saved_at))
 		return false;
 	*cfa += walk->sp;
@@ -553,9 +548,9 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 	 * Handlers return to code of the C library, which has tables, or to the
 	 * program's own.
 	 */
-	if (!walk->exact && readable_range(readable, walk->address + 1,
-	    ARCH_RETURN_SIZE) && arch_is_signal_return(
-	    (const unsigned char *)(uintptr_t)walk->address + 1)) {
+	if (!walk->exact && arch_is_signal_return(
+	    (const unsigned char *)(uintptr_t)walk->address + 1,
+	    readable_after(readable, walk->address + 1, ARCH_RETURN_SIZE))) {
 		make_exact(walk, frame);
 		frame->flags |= FRAME_UNCHECKED;
 		return go_to_context(walk, walk->sp);
@@ -581,8 +576,8 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 	if (walk->exact && readable_word(readable, walk->sp, &ra) &&
 	    is_return_address(unwinder, ra) &&
 	    (rules_find(&unwinder->scratch, (ra - 1) | RULES_RETURN).kind >
-	    COMPACT_BAD || walk->address - arch_call_target(
-	    (const unsigned char *)(uintptr_t)ra) < LEAF_SIZE))
+	    COMPACT_BAD || walk->address - called_before(unwinder, ra) <
+	    LEAF_SIZE))
 		return go_to_caller(walk, walk->sp + 8, walk->fp);
 	/*
 	 * The frame pointer may point to another stack, further down.  Code
