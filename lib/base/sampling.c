@@ -69,6 +69,12 @@ sampling_forget_work(void)
 }
 
 bool
+sampling_has_work(void)
+{
+	return n_working != 0;
+}
+
+bool
 sampling_await_work(void)
 {
 	unsigned i;

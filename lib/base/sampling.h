@@ -35,6 +35,7 @@ uint32_t sampling_recording(void);
 bool sampling_work_begins(void);
 void sampling_work_ends(void);
 bool sampling_await_work(void);
+bool sampling_has_work(void);	/* without waiting */
 
 /* In a forked child, which has one thread: the others' work is not its own. */
 void sampling_forget_work(void);

@@ -32,6 +32,7 @@
 #include "lib/store/datafile.h"
 #include "lib/store/live.h"
 #include "lib/store/thread-file.h"
+#include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwinder.h"
 
 #define NOTICE_NS 100000000	/* for threads to have a tick */
@@ -86,25 +87,39 @@ wake(const siginfo_t *info, const void *context)
 	return true;
 }
 
+/* Gives up a state that this file has claimed. */
+static void
+control_put_back(struct thread *thread)
+{
+	if (thread->run->has_begun || thread->run->is_owned)
+		thread->run->stage = THREAD_ASLEEP;
+	else
+		threads_give_back(thread);
+}
+
 /*
- * Claims the thread's state, or takes a new one.  NULL: it need not be woken.
+ * Claims a state of the thread, or takes a new one.  NULL: it need not be woken.
+ * A thread has several if it has not noticed the end of earlier recordings.
  */
 static struct thread *
 find_sleeper(uint32_t tid)
 {
-	struct thread *thread;
-	enum thread_stage asleep;
+	struct thread *thread, *found = NULL;
+	enum thread_stage asleep = THREAD_ASLEEP;
 
 	for (thread = threads_all(); thread != NULL; thread = thread->next) {
-		if (thread->tid != tid)
+		const enum thread_stage stage = thread->run->stage;
+
+		if (thread->tid != tid || stage == THREAD_IDLE ||
+		    stage == THREAD_LEFT)
 			continue;
-		asleep = THREAD_ASLEEP;
-		if (atomic_compare_exchange_strong(&thread->run->stage, &asleep,
-		    THREAD_HELD))
-			return thread;
-		if (asleep != THREAD_IDLE && asleep != THREAD_LEFT)
+		if (stage != THREAD_ASLEEP)
 			return NULL;
+		found = thread;
 	}
+	if (found != NULL)
+		return atomic_compare_exchange_strong(&found->run->stage,
+		    &asleep, THREAD_HELD) ? found : NULL;
 	thread = threads_take(NULL, NULL);
 	if (thread != NULL)
 		thread->run->stage = THREAD_HELD;
@@ -136,10 +151,7 @@ wake_others(void)
 				continue;
 			timer_free(thread);
 		}
-		if (thread->run->has_begun)
-			thread->run->stage = THREAD_ASLEEP;
-		else
-			threads_give_back(thread);
+		control_put_back(thread);
 	}
 	if (tasks != NULL)
 		closedir(tasks);
@@ -182,7 +194,7 @@ control_cancel_waking(void)
 	for (thread = threads_all(); thread != NULL; thread = thread->next)
 		if (thread->run->stage == THREAD_HELD ||
 		    (!thread->run->has_begun && take_wake(thread, THREAD_HELD)))
-			threads_give_back(thread);
+			control_put_back(thread);
 		else
 			take_wake(thread, THREAD_ASLEEP);
 }
@@ -259,10 +271,124 @@ control_await_handlers(void)
 	return true;
 }
 
+/*
+ * What a recording that has ended has left, because a thread is stopped in the
+ * collector's code and may yet reach it.  A forked child has nothing of it.
+ */
+static struct {
+	_Atomic uint32_t user;		/* PID of the process that uses this */
+	uint32_t pid;			/* of the process that has left it; 0:
+					   nothing is left */
+	bool are_in;			/* threads in handlers and the like */
+} left;
+
+/* Lock of `left`, which no fork keeps. */
+static bool
+control_try_left(void)
+{
+	uint32_t user = left.user;
+
+	return user != process_id() &&
+	    atomic_compare_exchange_strong(&left.user, &user, process_id());
+}
+
+/*
+ * Ends the sampling of a thread that has had no tick since it was stopped, and
+ * so sleeps, waits for a processor, or has ended.  Not of one that is stopped in
+ * a handler, which uses its state.
+ */
+static void
+control_leave(struct thread *thread)
+{
+	if (thread->run->stage == THREAD_RUNNING) {
+		thread->run->is_left_stopped = false;
+		thread->run->stage = THREAD_LEFT;
+		/* Marks on its stack would count returns there. */
+		unwind_forget_nodes(thread->unwinder);
+	}
+	if (thread->run->stage == THREAD_LEFT &&
+	    !thread->run->is_left_stopped && !thread->run->is_in_handler) {
+		resources_stop(thread);
+		thread->held_off++;
+		thread->run->is_left_stopped = true;
+	}
+}
+
+/* All of them, unless one is just beginning, which would begin after that. */
+static void
+control_leave_all(void)
+{
+	struct thread *thread;
+
+	if (start_is_changing())
+		return;
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		control_leave(thread);
+}
+
+/* Whether some thread moves a mark, and so uses the recording's memory. */
+static bool
+control_marks_move(void)
+{
+	const struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (trampoline_runs(thread->unwinder) && threads_lives(thread))
+			return true;
+	return false;
+}
+
+/*
+ * Gives back what can be given back.  With the lock of `left`; are_in: some
+ * thread is in a handler or the like.
+ */
+static void
+control_give_back(bool are_in)
+{
+	control_leave_all();
+	if (!are_in && left.are_in) {
+		signals_discard();
+		signals_give_back();
+		shared_end();
+		left.are_in = false;
+	}
+	if (!left.are_in && !control_marks_move()) {
+		store_unmap_all();
+		left.pid = 0;
+	}
+}
+
+/* Without waiting. */
+static bool
+control_some_are_in(void)
+{
+	const struct thread *thread;
+
+	for (thread = threads_all(); thread != NULL; thread = thread->next)
+		if (thread->run->is_in_handler)
+			return true;
+	return start_is_changing() || sampling_has_work();
+}
+
+bool
+control_clean_up(void)
+{
+	bool is_done;
+
+	if (!control_try_left())
+		return false;
+	if (left.pid == process_id() && !sampling_is_on())
+		control_give_back(control_some_are_in());
+	is_done = left.pid != process_id() || sampling_is_on();
+	left.user = 0;
+	return is_done;
+}
+
 bool
 control_begin_inside(char **environment, const char **problem)
 {
 	static bool has_recorded;
+	size_t kept;
 	bool ok;
 
 	*problem = "it is recorded already";
@@ -274,14 +400,22 @@ control_begin_inside(char **environment, const char **problem)
 		errno = 0;
 		return false;
 	}
+	while (!control_try_left())
+		process_pause();
 	*problem = "a thread has not left an earlier recording";
-	if (!control_await_handlers() || !sampling_await_work()) {
+	if (!control_await_handlers() || !sampling_await_work() ||
+	    !start_wait_for_changes()) {
+		left.user = 0;
 		errno = 0;
 		return false;
 	}
+	if (left.pid == process_id())
+		control_give_back(false);
 	if (has_recorded) {
 		/* As in a forked child: what was the process's own is new. */
+		kept = store_keep();
 		sampling_wipe_here();
+		store_go_on(kept);
 		live_forget();
 		disk_forked();
 		threads_begin_again();
@@ -296,6 +430,7 @@ control_begin_inside(char **environment, const char **problem)
 	else
 		sampler_uninstall();
 	process_unlock(&control_lock);
+	left.user = 0;
 	return ok;
 }
 
@@ -321,25 +456,14 @@ some_thread_runs(void)
 	return false;
 }
 
-/*
- * Ends the sampling of a thread that has had no tick since it was stopped, and
- * so sleeps or has ended.
- */
-static void
-control_leave(struct thread *thread)
-{
-	resources_stop(thread);
-	thread->held_off++;
-	thread->run->stage = THREAD_LEFT;
-}
-
 void
 control_end_inside(void)
 {
-	struct thread *thread;
 	uint64_t end_ns, end_mono_ns;
-	bool are_out;
+	bool are_in;
 
+	while (!control_try_left())
+		process_pause();
 	process_lock(&control_lock);
 	sampling_stop(true);
 	end_ns = process_now();
@@ -348,24 +472,19 @@ control_end_inside(void)
 	while (some_thread_runs() &&
 	    process_clock(CLOCK_MONOTONIC) < end_mono_ns + NOTICE_NS)
 		process_pause();
-	start_end_inside();
-	are_out = control_await_handlers() && sampling_await_work();
-	for (thread = threads_all(); thread != NULL; thread = thread->next)
-		if (thread->run->stage == THREAD_RUNNING) {
-			control_leave(thread);
-			/* Marks on its stack would count returns there. */
-			unwind_forget_nodes(thread->unwinder);
-		}
+	are_in = !start_end_inside();
+	are_in |= !control_await_handlers();
+	are_in |= !sampling_await_work();
+	trampoline_end();
+	control_leave_all();
 	complete_file();
 	datafile_set_end(end_ns, end_mono_ns);
-	signals_discard();
-	signals_give_back();
 	shared_report_cpu_time(0);
-	if (are_out) {
-		shared_end();
-		store_unmap_all();
-	}
+	left.pid = process_id();
+	left.are_in = true;
+	control_give_back(are_in);
 	process_unlock(&control_lock);
+	left.user = 0;
 }
 
 /*

@@ -30,6 +30,7 @@
 
 #define LOOK_NS 50000000	/* between two looks at threads and wishes */
 #define RECORDER_LOOKS 20	/* between two looks at the recorder */
+#define SOON_LOOKS 100		/* at what a stopped thread has left */
 #define STACK_SIZE ((size_t)256 << 10)
 #define MAX_SETTINGS 32
 
@@ -87,7 +88,8 @@ inside_begin(void)
 static void *
 inside_run(void *unused)
 {
-	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	const struct timespec pause = { .tv_nsec = LOOK_NS },
+	    long_pause = { .tv_sec = 1 };
 	sigset_t all;
 	unsigned i;
 
@@ -108,6 +110,9 @@ inside_run(void *unused)
 	}
 	control_end_inside();
 	inside_set_state(CPPROF_INSIDE_ENDED);
+	for (i = 0; !control_clean_up(); i++)
+		arch_system_call(SYS_nanosleep, i < SOON_LOOKS ? (long)&pause :
+		    (long)&long_pause, 0, 0, 0);
 	return unused;
 }
 

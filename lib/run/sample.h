@@ -57,7 +57,8 @@ enum thread_stage {
 	THREAD_IDLE,		/* nobody's, or its thread has not begun */
 	THREAD_TO_BE_WOKEN,	/* by a timer of control.c */
 	THREAD_RUNNING,		/* sampled; thread_self points to it */
-	THREAD_ASLEEP,		/* not sampled for now */
+	THREAD_ASLEEP,		/* not sampled for now; if it has not begun, its
+				   thread was in an earlier recording */
 	THREAD_HELD,		/* claimed by control.c */
 	THREAD_LEFT		/* sampling has ended for good, but its thread
 				   has not noticed, and will not use it */
@@ -71,6 +72,8 @@ struct thread_run {
 	unsigned program_mask;		/* of its creator; signals.h */
 	_Atomic enum thread_stage stage;
 	bool has_begun;			/* its thread has been sampled */
+	bool is_owned;			/* by a thread that may live, and have
+					   marks of its unwinder */
 	int64_t allowance_ns;		/* what sampling may still cost */
 	int64_t rest_ns;		/* a pause after the last sample, */
 	int64_t rest_until_ns;		/* which ends then; monotonic */
@@ -90,6 +93,7 @@ struct thread_run {
 	volatile uint64_t n_waits;	/* as of the last off_cpu_note_waits */
 	uint32_t n_ticks_rest;		/* at which it looks at no other */
 	_Atomic bool is_in_handler;	/* only if process.is_inside */
+	bool is_left_stopped;		/* control.c has stopped its ticks */
 };
 
 /*

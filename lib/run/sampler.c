@@ -22,6 +22,7 @@
 #include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
+#include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwinder.h"
 
 #define TICKS_TO_LOOK 256	/* between two looks at the recorder */
@@ -258,7 +259,9 @@ handle_tick(int number, siginfo_t *info, void *context)
 	} else if (thread != NULL && thread->run->stage == THREAD_LEFT) {
 		/* A tick of an earlier recording, which waited till now. */
 	} else if (thread != NULL && sampling_is_stopped()) {
-		if (sampling_is_on())
+		/* Not inside the stub of a mark, which still uses its state. */
+		if (sampling_is_on() && !(process.is_inside &&
+		    trampoline_runs(thread->unwinder)))
 			parts.put_to_sleep(thread);
 	} else if (thread != NULL && sampling_is_on()) {
 		if (off_cpu == OFF_CPU_NOT)

@@ -113,7 +113,7 @@ change_ends(void)
  * Not for ever, because a signal handler of a thread may last for ever; but
  * long, because a thread may get no processor for a tenth of a second.
  */
-void
+bool
 start_wait_for_changes(void)
 {
 	unsigned i;
@@ -121,6 +121,13 @@ start_wait_for_changes(void)
 	atomic_thread_fence(memory_order_seq_cst);
 	for (i = 0; i < PROCESS_LONG_WAITS && n_changing != 0; i++)
 		process_pause();
+	return n_changing == 0;
+}
+
+bool
+start_is_changing(void)
+{
+	return n_changing != 0;
 }
 
 /* On the thread, after its last tick. */
@@ -163,16 +170,20 @@ start_end_thread(void *state)
 		if (change_begins() && thread == thread_self) {
 			trampoline_attach(NULL);
 			thread_self = NULL;
-			threads_take_back(thread);
+			threads_take_back(thread, true);
 		}
 		change_ends();
 		return;
 	}
 	if (change_begins() && sampling_is_own_process()) {
-		if (thread->run->stage == THREAD_RUNNING)
+		const enum thread_stage stage = thread->run->stage;
+
+		if (stage == THREAD_RUNNING)
 			end_sampling(thread);
 		alternate_end();
-		threads_give_back(thread);
+		/* Perhaps control.c has made a timer for it, which it frees. */
+		if (!process.is_inside || stage == THREAD_RUNNING)
+			threads_give_back(thread);
 	}
 	change_ends();
 }
@@ -279,7 +290,7 @@ start_waking_thread(struct thread *thread, uintptr_t stack)
 	    before->run->stage == THREAD_LEFT)) {
 		begin_or_resume(thread, stack, has_key);
 		if (before != NULL)
-			threads_take_back(before);
+			threads_take_back(before, false);
 	} else {
 		thread->run->stage = THREAD_HELD;
 	}
@@ -350,12 +361,12 @@ start_look_for_modules(void)
 	parts->look_for_modules();
 }
 
-void
+bool
 start_end_inside(void)
 {
 	parts->open_gates(false);
 	sampling_turn(false);
-	start_wait_for_changes();
+	return start_wait_for_changes();
 }
 
 /*

@@ -147,6 +147,12 @@ struct thread *threads_take(const void *routine, void *argument);
  */
 void threads_give_back(struct thread *thread);
 
+/*
+ * Whether the thread of a state has not ended, as far as is known: another one
+ * may have got its number.  Async-signal-safe.
+ */
+bool threads_lives(const struct thread *thread);
+
 /* The list of all states.  Async-signal-safe. */
 struct thread *threads_all(void);
 
@@ -174,16 +180,19 @@ void threads_forked(void);
 
 /*
  * When a recording has ended and another begins in this process: the states of
- * threads that have not noticed the end (THREAD_LEFT) are not used again, all
- * others are idle.  Not from a handler; no other thread uses the collector.
+ * threads that have not noticed the end (THREAD_LEFT) are not used until they
+ * do.  Those of other threads that go on wait for their own threads
+ * (THREAD_ASLEEP), all others are idle.  Not from a handler; no other thread
+ * uses the collector.
  */
 void threads_begin_again(void);
 
 /*
- * Makes the state of an earlier recording (THREAD_LEFT) idle, if it can: its
- * thread has another one now, or ends.  On that thread; async-signal-safe.
+ * The thread of that state (THREAD_LEFT) has noticed that its recording has
+ * ended, and has another state now, or ends; then the state becomes idle, if
+ * that can be done.  On that thread; async-signal-safe.
  */
-void threads_take_back(struct thread *thread);
+void threads_take_back(struct thread *thread, bool has_ended);
 
 /* ---- start.c ---- */
 
@@ -264,19 +273,23 @@ void start_waking_thread(struct thread *thread, uintptr_t stack);
 
 /*
  * Waits until no other thread is just beginning or ending to be sampled, which
- * takes system calls.  After sampling_turn(false) none does.  Not from a
- * handler.
+ * takes system calls.  After sampling_turn(false) none does.  False: one has
+ * not come to an end in some seconds.  Not from a handler.
  */
-void start_wait_for_changes(void);
+bool start_wait_for_changes(void);
+
+/* Whether one is, without waiting. */
+bool start_is_changing(void);
 
 /* Looks for modules that were loaded since.  Not from a handler. */
 void start_look_for_modules(void);
 
 /*
  * Closes all gates and turns sampling off, also for threads that have not
- * noticed that it was stopped.  Not from a handler.
+ * noticed that it was stopped.  Returns as start_wait_for_changes.  Not from a
+ * handler.
  */
-void start_end_inside(void);
+bool start_end_inside(void);
 
 /*
  * Stops sampling the calling thread until control.c wakes it.  Its timers are
@@ -302,10 +315,16 @@ void control_end(uint32_t flag);
  * The second does so for threads that were started since.  The third ends
  * sampling in all threads, and leaves them and the process's signals as they
  * were; threads that do not run need not run for that.
+ *
+ * But a thread may be stopped in the collector's own code.  What it can reach
+ * stays as it is: the handlers, its timer, the memory.  control_clean_up gives
+ * back what has been left so, and is to be called again until it returns true:
+ * nothing is left, or another recording takes care of it.
  */
 bool control_begin_inside(char **environment, const char **problem);
 void control_wake_new(void);
 void control_end_inside(void);
+bool control_clean_up(void);
 
 /*
  * Whether the calling thread is sampled, in a process into which the library was

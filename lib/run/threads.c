@@ -5,7 +5,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
+#include "lib/base/arch.h"
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
@@ -138,7 +140,7 @@ threads_take(const void *routine, void *argument)
 void
 threads_give_back(struct thread *thread)
 {
-	thread->run->has_begun = false;
+	thread->run->has_begun = thread->run->is_owned = false;
 	thread->run->stage = THREAD_IDLE;
 	process_lock(&threads_lock);
 	thread->run->next_idle = idle;
@@ -188,7 +190,11 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 	thread->held_off = 0;
 	thread->is_sampling = false;
 	start_afresh(thread);
-	trampoline_forget(thread->unwinder);
+	if (thread->run->is_owned)
+		trampoline_begin_again(thread->unwinder);
+	else
+		trampoline_forget(thread->unwinder);
+	thread->run->is_owned = true;
 	if (thread->unwinder->stack.n > 0)
 		unwind_remember(thread->unwinder, 0);
 	/* Without a stack, its page is left untouched. */
@@ -225,7 +231,7 @@ static void
 threads_make_idle(struct thread *thread)
 {
 	thread->run->stage = THREAD_IDLE;
-	thread->run->has_begun = false;
+	thread->run->has_begun = thread->run->is_owned = false;
 	thread->run->next_idle = idle;
 	idle = thread;
 }
@@ -260,9 +266,12 @@ threads_forget_samples(struct thread *thread)
 	struct unwinder *unwinder = thread->unwinder;
 
 	thread_file_forked(thread);
-	/* Most states have no frames, either. */
-	if (unwinder->stack.frames != NULL ||
-	    unwinder->fresh.frames != NULL) {
+	/*
+	 * Most states have no frames, either.  A thread that is just moving its
+	 * mark may read them.
+	 */
+	if ((unwinder->stack.frames != NULL ||
+	    unwinder->fresh.frames != NULL) && !trampoline_runs(unwinder)) {
 		unwind_forked(unwinder);
 		if (thread->python->n_walks > 0)
 			python_begin(thread->python);
@@ -300,10 +309,33 @@ threads_forked(void)
 	}
 }
 
+bool
+threads_lives(const struct thread *thread)
+{
+	return thread->run->is_owned && arch_system_call(SYS_tgkill,
+	    process_id(), (long)thread->tid, 0, 0) == 0;
+}
+
+/*
+ * The thread goes on, and only it will get the state again: marks that are left
+ * on its stack belong to the state's unwinder.
+ */
+static void
+threads_keep(struct thread *thread)
+{
+	threads_forget_samples(thread);
+	thread->run->has_begun = false;
+	thread->run->stage = THREAD_ASLEEP;
+}
+
 /* Not if somebody has the lock: perhaps the calling thread, in a handler. */
 void
-threads_take_back(struct thread *thread)
+threads_take_back(struct thread *thread, bool has_ended)
 {
+	if (!has_ended) {
+		threads_keep(thread);
+		return;
+	}
 	if (atomic_flag_test_and_set_explicit(&threads_lock,
 	    memory_order_acquire))
 		return;
@@ -319,8 +351,11 @@ threads_begin_again(void)
 
 	forget_carryovers();
 	for (thread = all; thread != NULL; thread = thread->next) {
-		if (thread->run->stage == THREAD_LEFT)
+		if (threads_lives(thread)) {
+			if (thread->run->stage != THREAD_LEFT)
+				threads_keep(thread);
 			continue;
+		}
 		trampoline_forget(thread->unwinder);
 		threads_forget_samples(thread);
 		threads_make_idle(thread);

@@ -127,10 +127,15 @@ bool store_is_populated(const void *address);
  * Notes what else is mapped for the recording; munmap for it.  When the
  * recording of a process into which the library was loaded has ended,
  * store_unmap_all unmaps all memory of it, and no thread may use the collector.
+ * If a thread may still reach it, another recording can begin between
+ * store_keep and store_go_on, when WIPED variables are zeroed; then its end
+ * unmaps the memory of both.
  */
 void store_note(void *memory, size_t size);
 void store_unmap(void *memory, size_t size);
 void store_unmap_all(void);
+size_t store_keep(void);
+void store_go_on(size_t kept);
 
 /* ---- datafile.c ---- */
 

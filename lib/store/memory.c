@@ -80,6 +80,18 @@ store_unmap_all(void)
 	newest = NULL;
 }
 
+size_t
+store_keep(void)
+{
+	return n_regions < REGIONS_MAX ? n_regions : REGIONS_MAX;
+}
+
+void
+store_go_on(size_t kept)
+{
+	n_regions = kept;
+}
+
 static void *
 store_map(size_t size)
 {

@@ -54,7 +54,10 @@ struct trampoline_entry trampoline_table[TRAMPOLINE_ENTRIES] BIG_TABLE;
 static enum trampoline_use wanted_use;
 static bool can_mark;
 static bool knows_calls = true;	/* their ends */
+static _Atomic bool has_ended;	/* the recording, and the process goes on */
 static __thread struct unwinder *attached;
+static __thread struct unwinder *interrupted;	/* attached before, when the
+						   thread moved its mark */
 
 static inline struct trampoline_entry *
 entry_of(uint64_t cfa)
@@ -84,6 +87,7 @@ trampoline_begin(enum trampoline_use use)
 		use = TRAMPOLINE_NEVER;
 	can_mark = use != TRAMPOLINE_NEVER;
 	wanted_use = use;
+	atomic_store(&has_ended, false);
 	return use != TRAMPOLINE_NEVER;
 }
 
@@ -200,7 +204,7 @@ move_mark(struct unwinder *unwinder)
 
 	mark->cfa = 0;
 	mark->index = 0;
-	if (index >= unwinder->stack.n)
+	if (index >= unwinder->stack.n || atomic_load(&has_ended))
 		return;
 	if (wanted_use == TRAMPOLINE_ALWAYS) {
 		/*
@@ -262,14 +266,24 @@ trampoline_hit(uint64_t cfa)
 {
 	struct trampoline_entry *entry = entry_of(cfa);
 	struct unwinder *unwinder = attached;
+	bool was_running;
 
 	if (atomic_load_explicit(&entry->cfa, memory_order_relaxed) != cfa)
 		__builtin_trap();	/* there is nowhere to return to */
 	*(volatile uint64_t *)trampoline_slot_of(cfa) = entry->true_return;
-	if (unwinder != NULL && unwinder->trampoline.cfa == cfa)
-		move_mark(unwinder);
-	if (unwinder != NULL)
+	if (unwinder != NULL) {
+		/*
+		 * Whoever ends the recording sets has_ended first and then
+		 * looks at is_running; so one of both sees the other.
+		 */
+		was_running = atomic_exchange(
+		    &unwinder->trampoline.is_running, true);
+		if (unwinder->trampoline.cfa == cfa)
+			move_mark(unwinder);
 		end_call(unwinder, cfa);
+		atomic_store_explicit(&unwinder->trampoline.is_running,
+		    was_running, memory_order_release);
+	}
 	entry->state = TRAMPOLINE_FIRED;
 }
 
@@ -303,12 +317,44 @@ trampoline_forget_calls(struct unwinder *unwinder)
 }
 
 void
-trampoline_forget(struct unwinder *unwinder)
+trampoline_begin_again(struct unwinder *unwinder)
 {
 	trampoline_forget_calls(unwinder);
 	unwinder->trampoline.cfa = 0;
 	unwinder->trampoline.index = 0;
+}
+
+void
+trampoline_forget(struct unwinder *unwinder)
+{
+	trampoline_begin_again(unwinder);
 	unwinder->trampoline.generation++;
+	if (trampoline_runs(unwinder))
+		atomic_store(&unwinder->trampoline.is_running, false);
+}
+
+void
+trampoline_end(void)
+{
+	atomic_store(&has_ended, true);
+}
+
+bool
+trampoline_runs(const struct unwinder *unwinder)
+{
+	return atomic_load(&unwinder->trampoline.is_running);
+}
+
+void
+trampoline_is_outside(struct unwinder *unwinder)
+{
+	if (unwinder != attached)
+		return;
+	if (trampoline_runs(unwinder))
+		atomic_store(&unwinder->trampoline.is_running, false);
+	if (interrupted != NULL && interrupted != unwinder)
+		atomic_store(&interrupted->trampoline.is_running, false);
+	interrupted = NULL;
 }
 
 /*
@@ -438,6 +484,8 @@ trampoline_attach(struct unwinder *unwinder)
 	if (attached != NULL) {
 		trampoline_withdraw(attached);
 		trampoline_withdraw_calls(attached);
+		if (trampoline_runs(attached))
+			interrupted = attached;
 	}
 	attached = unwinder;
 }

@@ -66,6 +66,26 @@ void trampoline_withdraw(struct unwinder *unwinder);
 RUNS_ONCE void trampoline_forget(struct unwinder *unwinder);
 
 /*
+ * The same of a thread that goes on, whose stack may still have marks.  Their
+ * entries in the table stay its own.
+ */
+void trampoline_begin_again(struct unwinder *unwinder);
+
+/*
+ * Marks are not moved any more, and no return counts, until trampoline_begin;
+ * those that are left only return to where they should.  A thread may just be
+ * moving one, and be stopped there for any time: then trampoline_runs is true,
+ * and it may use everything that its frames refer to.  It is also true if the
+ * program has jumped out of the stub, until the thread's next sample.  Any
+ * thread.
+ */
+void trampoline_end(void);
+bool trampoline_runs(const struct unwinder *unwinder);
+
+/* A whole walk of the thread's stack has not met the stub. */
+void trampoline_is_outside(struct unwinder *unwinder);
+
+/*
  * To be called before the thread leaves frames other than by returning
  * (longjmp).
  */

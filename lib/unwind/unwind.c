@@ -742,6 +742,8 @@ unwind(struct unwinder *unwinder, const void *context)
 	unwinder->n_kept = n_kept;
 	unwinder->n_walked = unwinder->fresh.n;
 	frames_join(unwinder);
+	if (unwinder->end == UNWIND_COMPLETE)
+		trampoline_is_outside(unwinder);
 	return true;
 }
 

@@ -95,6 +95,7 @@ struct trampoline {
 	size_t index;	/* the frame whose return address is replaced */
 	size_t stride;	/* how many frames further out the next mark is set */
 	uint32_t generation;	/* of the stack */
+	_Atomic bool is_running;	/* the thread is moving it */
 };
 
 /*
@@ -181,9 +182,9 @@ unwind_forked(struct unwinder *unwinder)
 }
 
 /*
- * Forgets the nodes of all frames, whose memory is to be unmapped.  The thread,
- * which is not in the handler, may return to marks meanwhile; these count no
- * more.
+ * Forgets the nodes of all frames, whose memory is to be unmapped when the
+ * thread is not in the handler and moves no mark (trampoline_runs).  What it
+ * returns to then counts no more.
  */
 static inline void
 unwind_forget_nodes(struct unwinder *unwinder)

@@ -13,7 +13,8 @@
  * time, and many short ones, which together use some time; `blocked` has a thread
  * that blocks all signals; `waits` has threads that wait in many ways, and counts
  * waits that were cut short or failed; `malloc` has the main thread allocate without
- * end.
+ * end; `returns` has a thread of that name that calls functions and returns from
+ * them all the time.
  *
  * Prints what went wrong, and exits with 7.
  */
@@ -142,6 +143,27 @@ brief(void *unused)
 	return unused;
 }
 
+/* Not one of its calls is its last instruction. */
+static unsigned __attribute__((noinline))
+returns_sum(unsigned depth)
+{
+	volatile unsigned sum = 0;
+
+	for (unsigned i = 0; i < 100; i++)
+		sum += i;
+	return depth == 0 ? sum : returns_sum(depth - 1) + sum;
+}
+
+static void *
+returns(void *unused)
+{
+	pthread_setname_np(pthread_self(), "returns");
+	while (!is_over)
+		if (returns_sum(19) != 20 * 4950)
+			n_wrong++;
+	return unused;
+}
+
 static void
 note_wait(int result, uint64_t since, uint64_t least_ns)
 {
@@ -261,6 +283,8 @@ main(int argc, char **argv)
 	for (int i = 3; i < argc; i++) {
 		is_late |= strcmp(argv[i], "late") == 0;
 		allocates |= strcmp(argv[i], "malloc") == 0;
+		if (strcmp(argv[i], "returns") == 0)
+			pthread_create(&threads[n++], NULL, returns, NULL);
 		if (strcmp(argv[i], "blocked") == 0)
 			pthread_create(&threads[n++], NULL, blocked, NULL);
 		if (strcmp(argv[i], "waits") != 0)
