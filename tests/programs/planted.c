@@ -3,8 +3,9 @@
  *
  *	planted MISTAKE		serves for most of a second
  *
- * Each request does ordinary work, and then what is in its mistake's row of the
- * table at the end.  The lines to change end in a comment, "planted".
+ * Each request does ordinary work, measures what that cost, and makes the
+ * mistake until it cost nine times as much.  So the mistake is nine tenths of
+ * the run on any processor.  The lines to change end in a comment, "planted".
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,11 +28,11 @@ draw(void)
 }
 
 static double
-seconds(void)
+seconds(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -267,8 +268,11 @@ static char journal[LONG];
 static void
 update_table(void)
 {
+	double end;
+
 	pthread_mutex_lock(&table_lock);
-	for (int i = 0; i < 60; i++)
+	end = seconds(CLOCK_THREAD_CPUTIME_ID) + 0.004;
+	while (seconds(CLOCK_THREAD_CPUTIME_ID) < end)
 		result += checksum(journal, sizeof journal); /* planted */
 	pthread_mutex_unlock(&table_lock); /* planted */
 }
@@ -277,7 +281,7 @@ static void
 write_log(void)
 {
 	pthread_mutex_lock(&log_lock);
-	usleep(2000); /* planted */
+	usleep(4000); /* planted */
 	pthread_mutex_unlock(&log_lock); /* planted */
 }
 
@@ -344,42 +348,70 @@ report_failure(void)
 
 /* ---- the service ---- */
 
+/* What a mistake costs. */
+enum cost { CPU_TIME, REAL_TIME, MEMORY };
+
 static const struct mistake {
 	const char *name;
 	void (*serve)(void);
+	enum cost cost;
 	int n_threads;
 } mistakes[] = {
-	{ "join_words", join_words, 1 },
-	{ "to_upper", to_upper, 1 },
-	{ "look_up", look_up, 1 },
-	{ "sum_columns", sum_columns, 1 },
-	{ "insert_sorted", insert_sorted, 1 },
-	{ "plan_route", plan_route, 1 },
-	{ "check_orders", check_orders, 1 },
-	{ "mix_digits", mix_digits, 1 },
-	{ "copy_words", copy_words, 1 },
-	{ "print_numbers", print_numbers, 1 },
-	{ "clear_buffer", clear_buffer, 1 },
-	{ "load_settings", load_settings, 1 },
-	{ "retry_later", retry_later, 1 },
-	{ "wait_for_answer", wait_for_answer, 1 },
-	{ "run_helper", run_helper, 1 },
-	{ "update_table", update_table, 4 },
-	{ "write_log", write_log, 4 },
-	{ "begin_sessions", begin_sessions, 1 },
-	{ "serve_page", serve_page, 1 },
-	{ "report_failure", report_failure, 1 },
+	{ "join_words", join_words, CPU_TIME, 1 },
+	{ "to_upper", to_upper, CPU_TIME, 1 },
+	{ "look_up", look_up, CPU_TIME, 1 },
+	{ "sum_columns", sum_columns, CPU_TIME, 1 },
+	{ "insert_sorted", insert_sorted, CPU_TIME, 1 },
+	{ "plan_route", plan_route, CPU_TIME, 1 },
+	{ "check_orders", check_orders, CPU_TIME, 1 },
+	{ "mix_digits", mix_digits, CPU_TIME, 1 },
+	{ "copy_words", copy_words, CPU_TIME, 1 },
+	{ "print_numbers", print_numbers, CPU_TIME, 1 },
+	{ "clear_buffer", clear_buffer, CPU_TIME, 1 },
+	{ "load_settings", load_settings, CPU_TIME, 1 },
+	{ "retry_later", retry_later, REAL_TIME, 1 },
+	{ "wait_for_answer", wait_for_answer, REAL_TIME, 1 },
+	{ "run_helper", run_helper, REAL_TIME, 1 },
+	{ "update_table", update_table, REAL_TIME, 4 },
+	{ "write_log", write_log, REAL_TIME, 4 },
+	{ "begin_sessions", begin_sessions, MEMORY, 1 },
+	{ "serve_page", serve_page, MEMORY, 1 },
+	{ "report_failure", report_failure, MEMORY, 1 },
 };
+
+static void
+serve_for_seconds(const struct mistake *mistake, clockid_t clock)
+{
+	const double end = seconds(clock) + 0.8;
+	double begin, ordinary;
+
+	do {
+		begin = seconds(clock);
+		serve_ordinary();
+		ordinary = seconds(clock) - begin;
+		do
+			mistake->serve();
+		while (seconds(clock) - begin < 10 * ordinary);
+	} while (seconds(clock) < end);
+}
 
 static void *
 serve(void *context)
 {
 	const struct mistake *mistake = context;
-	const double begin = seconds();
 
-	while (seconds() < begin + 0.8) {
-		serve_ordinary();
-		mistake->serve();
+	switch (mistake->cost) {
+	case CPU_TIME:
+		serve_for_seconds(mistake, CLOCK_THREAD_CPUTIME_ID);
+		break;
+	case REAL_TIME:
+		serve_for_seconds(mistake, CLOCK_MONOTONIC);
+		break;
+	case MEMORY:	/* 80 to 170 MB */
+		for (int i = 0; i < 2000; i++) {
+			serve_ordinary();
+			mistake->serve();
+		}
 	}
 	return NULL;
 }
