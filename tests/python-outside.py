@@ -185,13 +185,14 @@ def check_shares(directory, version, interpreter):
     path = script(directory, "shares.py", WAIT, python.SHARES)
     recording, output = record(
         directory, f"shares-{version}",
-        [interpreter, path, "DIRECTORY", str(rounds(2500))], "-r", "cpu:2000")
+        [interpreter, path, "DIRECTORY", str(rounds(2))], "-r", "cpu:2000")
     spent = eval(output.strip().splitlines()[-1])
-    rows = {row["path"][0]: row["hits"] for row in table(
-        recording, "threshold 0", "functions")["rows"]}
+    found = table(recording, "threshold 0", "functions")
+    rows = {row["path"][0]: row["hits"] for row in found["rows"]}
     hits = [rows[f"{name} (shares.py)"] for name in spent]
     total = sum(hits)
-    assert total > 200, rows        # fewer, the faster the machine
+    assert (total + unread(recording)) * found["resource"]["interval"] > \
+        1e6 * sum(spent.values()) / 2, (rows, spent)
     for name, n in zip(spent, hits):
         share = spent[name] / sum(spent.values())
         # As in python.py; the samples that lack frames may be any.

@@ -119,10 +119,12 @@ def check_names(directory, version, python):
 SHARES = """
 import sys, time
 spent = {}
-def timed(function, *words):
-    begin = time.thread_time()
-    function(*words)
-    spent[function.__name__] = time.thread_time() - begin
+def timed(function, n, seconds):
+    begin = now = time.thread_time()
+    while now < begin + seconds:
+        function(n)
+        now = time.thread_time()
+    spent[function.__name__] = now - begin
 def add(n):
     for i in range(n): i * i + 1
 def in_sort(n):
@@ -134,10 +136,10 @@ def in_generator(n):
 def squares(n):
     for i in range(n): yield i * i
 def main():
-    scale = int(sys.argv[1])
-    timed(add, 5000 * scale)
-    timed(in_sort, 12 * scale)
-    timed(in_generator, 4000 * scale)
+    seconds = float(sys.argv[1])
+    timed(add, 50000, seconds * 0.3)
+    timed(in_sort, 100, seconds * 0.5)
+    timed(in_generator, 50000, seconds * 0.2)
     print(repr(spent))
 main()
 """
@@ -150,14 +152,15 @@ def check_shares(directory, version, python):
         file.write(SHARES)
     recording = os.path.join(directory, f"shares-{version}")
     done = run("record", "-o", recording, python, path,
-               str(rounds(1200)))
+               str(rounds(1)))
     spent = eval(done.stdout.strip().splitlines()[-1])
-    rows = {row["path"][0]: row["hits"] for row in table(
-        recording, "threshold 0", "root |<module> (shares.py)|",
-        "functions")["rows"]}
+    found = table(recording, "threshold 0", "root |<module> (shares.py)|",
+                  "functions")
+    rows = {row["path"][0]: row["hits"] for row in found["rows"]}
     hits = [rows[f"{name} (shares.py)"] for name in spent]
     total = sum(hits)
-    assert total > 300, rows
+    assert total * found["resource"]["interval"] > \
+        1e6 * sum(spent.values()) / 2, (rows, spent)
     for name, n in zip(spent, hits):
         share = spent[name] / sum(spent.values())
         # Ticks begin at any time: at most 5 standard errors of a binomial
