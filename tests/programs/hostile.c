@@ -427,7 +427,10 @@ tell(long result)
 	printf("%ld %d ", result, result < 0 ? errno : 0);
 }
 
-/* The last bytes of a page, which the next page, not mapped, follows. */
+/*
+ * The last bytes of a page, which a page without rights follows: not a hole,
+ * which the collector may map something into.
+ */
 static char *
 end_of_memory(size_t size, int protection)
 {
@@ -435,7 +438,7 @@ end_of_memory(size_t size, int protection)
 	char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	munmap(memory + page, page);
+	mprotect(memory + page, page, PROT_NONE);
 	mprotect(memory, page, protection);
 	return memory + page - size;
 }
@@ -854,7 +857,7 @@ run_bad_exec(void)
 	spin(50);
 	memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	/* Not a hole, which the collector may map something into. */
+	/* Not a hole, as in end_of_memory. */
 	mprotect(memory + page, page, PROT_NONE);
 	endless[0] = memcpy(memory + page - 4, "LD_P", 4);
 	last = (char **)(memory + page) - 2;
