@@ -552,7 +552,7 @@ def check_reload(directory):
     write("# cpprof 1\n# resource: cpu; gtick=ms; interval=1\nmain 3\n")
     other, notes = run(["-F", "json", PROCESS_DB], [
         FAULTS, "columns page-faults cpu faults/ms", f"load {path}",
-        "functions", f"load {PROCESS_DB}", "functions"])
+        "functions", f"load {oracle.quoted(PROCESS_DB)}", "functions"])
     lines = [json.loads(line) for line in other.splitlines()]
     assert lines[0]["resource"]["name"] == "cpu", lines[0]
     assert lines[0]["rows"] == [{"hits": 3, "fraction": 1,
@@ -563,7 +563,8 @@ def check_reload(directory):
     assert notes.count("no column faults/ms") == 1, notes
     # The list and the formulas may come before a profile.
     early, _ = run(["-F", "json"], [
-        FAULTS, "columns cpu faults/ms", f"load {PROCESS_DB}", "top 1"])
+        FAULTS, "columns cpu faults/ms",
+        f"load {oracle.quoted(PROCESS_DB)}", "top 1"])
     assert "faults/ms.value" in json.loads(early)["rows"][0]
 
 
@@ -638,11 +639,12 @@ def check_other_views():
                                             command], status=None)
         line = "columns: this view shows cpu alone"
         assert answer.count(line) == 1 or errors.count("\n") == 1, answer
+    base = f"base {oracle.quoted(PROCESS_DB)}"
     for command in "never", "diff top", "diff tree":
-        answer, _ = run([PROCESS_DB], [f"base {PROCESS_DB}", command])
+        answer, _ = run([PROCESS_DB], [base, command])
         assert "columns:" not in answer, answer
         answer, _ = run([PROCESS_DB], ["columns cpu page-faults",
-                                       f"base {PROCESS_DB}", command])
+                                       base, command])
         assert answer.count(line) == 1, answer
 
 

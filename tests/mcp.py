@@ -17,6 +17,7 @@ import time
 
 from claims import Claims
 from mcp_server import Server
+from oracle import quoted
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
@@ -94,9 +95,9 @@ def check_rights(directory):
                 f"top >> {target}", f"top | tee {target}",
                 f"!touch {target}", f"shell touch {target}",
                 f"save {target}", f"flame {target}.html",
-                f"record touch {target}", f"merge -o {target} {FORMS}",
-                f"merge -f parquet -o {target} {FORMS}",
-                f"keep --id a {FORMS}",
+                f"record touch {target}", f"merge -o {target} {quoted(FORMS)}",
+                f"merge -f parquet -o {target} {quoted(FORMS)}",
+                f"keep --id a {quoted(FORMS)}",
                 f"set budget {target}", f"budget {target}",
                 f"graph > {target}", f"report {target}.html"]
     with Server(cwd=directory) as server:

@@ -22,6 +22,7 @@ import cpprof
 from claims import Claims, rounds
 import merged_file
 import pprof_writer
+from oracle import quoted
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
@@ -717,7 +718,7 @@ def the_command_line(folder):
     # The output may be an input.
     merge("-o", out, out, one)
     assert decode(out).n_members == 3
-    done = run("-e", f"merge -o {out} {one}", "-e", "merge -o - x")
+    done = run("-e", f"merge -o {out} {quoted(one)}", "-e", "merge -o - x")
     assert done.returncode == 1 and b"only cpprof merge" in done.stderr, done
     assert decode(out).n_members == 1
     done = merge("-o", os.path.join(folder, "no", "folder"), one, status=1)

@@ -16,6 +16,7 @@ import tempfile
 import cpprof
 import devtools
 from claims import Claims
+from oracle import quoted
 
 SAMPLES = os.path.join(os.path.abspath(os.environ.get("srcdir", ".")),
                        "sample-data")
@@ -621,11 +622,11 @@ def ask_questions(browser, folder):
     ask(f"when {slowest[1]} ran", check_when, timed, slowest[1])
     ask("how a recording with times was made", check_info, timed)
     sites = Page(browser, folder, sample("sites.pb.gz"),
-                 f"directories {SAMPLES}")
+                 f"directories {quoted(SAMPLES)}")
     ask("which lines used most", check_lines, sites,
         sites.prompt("top 1")[0]["path"][0])
     words = Page(browser, folder, sample("words-1.folded.gz"),
-                 f"base {sample('words-0.folded.gz')}")
+                 f"base {quoted(sample('words-0.folded.gz'))}")
     ask("what changed", check_change, words)
     ask("a narrow page of long names", check_looks, words)
 
@@ -636,7 +637,7 @@ def main():
                 ("rdparse.folded.gz", ()), ("server.pb.gz", ()),
                 ("rdparse.callgrind.gz", ()), ("sites.pb.gz", ()),
                 ("words-1.folded.gz",
-                 (f"base {sample('words-0.folded.gz')}",))):
+                 (f"base {quoted(sample('words-0.folded.gz'))}",))):
             claims.attempt(f"a report of {name} has the rows of its commands",
                            check_rows, folder, sample(name), *before)
         claims.attempt("the command", check_command, folder)

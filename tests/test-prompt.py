@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 
+from oracle import quoted
 from terminal import CPPROF, ESCAPES, PATIENCE, Terminal, has_terminals
 
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
@@ -87,7 +88,7 @@ def without_a_profile_it_waits_for_one():
     terminal.type("functions\n")
     terminal.expect("no profile is loaded")
     terminal.expect("(cpprof) ")
-    terminal.type(f"load {FORMS}\n")
+    terminal.type(f"load {quoted(FORMS)}\n")
     terminal.expect("614 samples")
     terminal.expect(PROMPT)
     terminal.type("q\n")
@@ -273,14 +274,14 @@ def a_new_profile_is_explained():
         # No heading again, and room for the prompt.
         assert "Explanation" not in screen, screen
         assert screen.count("\n") < rows - 2, screen
-        terminal.type(f"load {FORMS}\n")
+        terminal.type(f"load {quoted(FORMS)}\n")
         again = terminal.expect(PROMPT)
         assert "No hot path" in again and "type next: " in again, again
         terminal.type("quit\n")
         assert terminal.status() == 0
     terminal = Terminal("-q", FORMS)
     assert "hot path" not in terminal.expect(PROMPT)
-    terminal.type(f"load {FORMS}\nquit\n")
+    terminal.type(f"load {quoted(FORMS)}\nquit\n")
     assert terminal.status() == 0
     assert "hot path" not in terminal.seen, terminal.seen
     done = subprocess.run([CPPROF, FORMS], input=b"top 1\n",

@@ -139,14 +139,14 @@ ok 'messages hold no control characters' err_has '\x1b[31mx'
 # No profile
 run 1 -e functions
 ok 'a view without a profile says how to get one' err_has 'load FILE'
-run 0 -e "load $forms" -e root
+run 0 -e "load |$forms|" -e root
 ok 'load opens one' out_is 'root  main'
-run 1 -e "load $forms" -e "load $work/none" "$process_db"
+run 1 -e "load |$forms|" -e "load $work/none" "$process_db"
 ok 'a failing load is an error' err_has 'none'
 mkdir "$work/threads" && : >"$work/threads/data"
 run 1 -e "load $work/threads"
 ok 'an empty file in a directory of perf is reported' err_has 'threads/data: the file is empty'
-printf 'load %s\nload %s/none\nroot\n' "$forms" "$work" >"$work/in"
+printf 'load |%s|\nload %s/none\nroot\n' "$forms" "$work" >"$work/in"
 run 1 --keep-going
 ok 'and leaves the profile as it was' out_is 'root  main'
 "$CPPROF" - -e root <"$forms" >"$work/out" 2>"$work/err"
@@ -314,7 +314,7 @@ run 1 "$forms" -e 'path (main invoice'
 ok 'a path that is not closed' err_has 'begins with ( must end with )'
 run 1 "$forms" -e 'path (main) invoice'
 ok 'a path that is closed too early' err_has 'begins with ( must end with )'
-run 0 "$forms" -e 'root envelope' -e "load $process_db" -e root
+run 0 "$forms" -e 'root envelope' -e "load |$process_db|" -e root
 ok 'a root that the next profile lacks' \
 	both out_is 'root  main' err_has 'envelope does not occur here'
 run 0 "$process_db" -e 'resource page' -e reload -e 'show resource'
