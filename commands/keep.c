@@ -98,10 +98,13 @@ keep_add_old(struct keeping *keeping, struct error *error)
 	struct error why = { 0 };
 
 	keeping->first.tv_nsec = UTIME_NOW;
-	if (stat(keeping->path, &status) != 0)
+	if (lstat(keeping->path, &status) != 0)
 		return errno == ENOENT ? 0 :
 		    error_set(error, "%.200s: %s", keeping->path,
 		              strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return error_set(error, "%.200s: not a regular file; remove "
+		                 "it, and keep begins anew", keeping->path);
 	keeping->first = status.st_mtim;
 	if (merging_add(keeping->merging, keeping->path, NULL, keep_warn, NULL,
 	                &why) != MERGED_ADDED)
@@ -175,7 +178,8 @@ keep_write(struct keeping *keeping, struct error *error)
 	struct new_file file;
 	bool is_whole;
 
-	if (new_file_open(&file, keeping->path, error) != 0)
+	if (new_file_open_own(&file, keeping->path, keeping->kept.own,
+	                      error) != 0)
 		return -1;
 	is_whole = merging_write(keeping->merging, NULL, &file.writer,
 	                         error) == 0;

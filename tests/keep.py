@@ -351,6 +351,63 @@ def check_refusals(folder):
                  "none" in done.stderr and os.listdir(kept), done.stderr)
 
 
+def check_links(folder):
+    """A directory whose .cpprof somebody else wrote, such as a clone."""
+    file = write(os.path.join(folder, "run"), PROGRAM)
+    precious = os.path.join(folder, "precious")
+    ours, history = ".cpprof", ".cpprof/history"
+
+    def read_precious():
+        with open(precious, encoding="ascii") as opened:
+            return opened.read()
+    with open(precious, "w", encoding="ascii") as opened:
+        opened.write("precious")
+    os.mkdir(os.path.join(folder, "elsewhere"))
+    for name, target in ((f"{ours}/.gitignore", "precious"),
+                         (f"{history}/.lock", "precious"),
+                         (f"{history}/a.merged", "precious"),
+                         (f"{history}/.lock", "missing"),
+                         (f"{ours}/.gitignore", "missing"),
+                         (history, "elsewhere"), (ours, "elsewhere"),
+                         (ours, "missing")):
+        place = os.path.join(folder, "clone")
+        os.makedirs(os.path.dirname(os.path.join(place, name)))
+        os.symlink(os.path.join(folder, target), os.path.join(place, name))
+        done = keep(place, "a", file, status=1)
+        claims.check(f"{name} that is a link to what is {target} is refused",
+                     name in done.stderr and read_precious() == "precious" and
+                     os.listdir(os.path.join(folder, "elsewhere")) == [] and
+                     not os.path.exists(os.path.join(folder, "missing")),
+                     done.stderr)
+        shutil.rmtree(place)
+    for name in (f"{ours}/.gitignore", f"{history}/.lock",
+                 f"{history}/a.merged"):
+        place = os.path.join(folder, "clone")
+        os.makedirs(os.path.dirname(os.path.join(place, name)))
+        os.mkfifo(os.path.join(place, name))
+        done = keep(place, "a", file, status=1)
+        claims.check(f"so is {name} that is a named pipe", "regular file" in
+                     done.stderr, done.stderr)
+        shutil.rmtree(place)
+    keep(folder, "a", file)
+    kept = os.path.join(folder, history, "a.merged")
+    os.link(kept, os.path.join(folder, "copy"))
+    before = os.stat(os.path.join(folder, "copy"))
+    keep(folder, "a", write(file, {"main": 3}))
+    claims.check("a second name of a kept file stays as it was",
+                 os.stat(os.path.join(folder, "copy")).st_size ==
+                 before.st_size and os.stat(kept).st_ino != before.st_ino)
+    if os.geteuid() != 0:
+        claims.skip("directories of another user", "needs root")
+        return
+    for name in (ours, history, f"{history}/.lock", f"{history}/a.merged"):
+        os.chown(os.path.join(folder, name), 1, 1)
+        done = keep(folder, "a", write(file, {"main": 4}), status=1)
+        claims.check(f"{name} of another user is refused", "another user" in
+                     done.stderr, done.stderr)
+        os.chown(os.path.join(folder, name), 0, 0)
+
+
 def check_bounds(folder):
     for i in range(6):
         keep(folder, f"c{i}", "--most", "3",
@@ -505,8 +562,9 @@ def check_speed(folder):
 
 def main():
     for check in (check_values, check_loaded, check_unlike, check_recursion,
-                  check_git, check_merged_branch, check_refusals, check_bounds,
-                  check_killed, check_together, check_changes, check_speed):
+                  check_git, check_merged_branch, check_refusals, check_links,
+                  check_bounds, check_killed, check_together, check_changes,
+                  check_speed):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     claims.end()

@@ -13,6 +13,8 @@ libcore_a_SOURCES += \
 	src/base/names.c src/base/names.h \
 	src/base/near.c \
 	src/base/new_file.c \
+	src/base/own_file.c \
+	src/base/own_file.h \
 	src/base/pattern.c src/base/pattern.h \
 	src/base/printable.c \
 	src/base/progress.c src/base/progress.h \

@@ -21,29 +21,21 @@ new_file_fail(const struct new_file *file, int number, struct error *error)
  * and left a file behind. */
 enum { NAMES_TRIED = 100 };
 
-/* A name in the target's folder that shows what it belongs to. */
-static char *
-name_beside(const char *target, int attempt)
-{
-	const char *slash = strrchr(target, '/');
-	int n = slash == NULL ? 0 : (int)(slash + 1 - target);
-	char *name;
-
-	return asprintf(&name, "%.*s" NEW_FILE_UNFINISHED "%ld-%d", n, target,
-	                (long)getpid(), attempt) < 0 ? NULL : name;
-}
-
-/* Creates a file beside the target; its name, or NULL. */
+/*
+ * Creates a file beside the target; its name, or NULL with errno.
+ */
 static char *
 create_beside(struct new_file *file, mode_t mode)
 {
 	for (int attempt = 0; attempt < NAMES_TRIED; attempt++) {
-		char *beside = name_beside(file->target, attempt);
+		char *beside;
 
-		if (beside == NULL)
+		if (asprintf(&beside, NEW_FILE_UNFINISHED "%ld-%d",
+		             (long)getpid(), attempt) < 0)
 			return NULL;
-		file->descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL |
-		                        O_CLOEXEC, mode);
+		file->descriptor = openat(file->place.directory, beside,
+		                          O_WRONLY | O_CREAT | O_EXCL |
+		                          O_NOFOLLOW | O_CLOEXEC, mode);
 		if (file->descriptor >= 0)
 			return beside;
 		free(beside);
@@ -87,7 +79,7 @@ open_beside(struct new_file *file, const struct stat *old)
 		return true;
 	}
 	close(file->descriptor);
-	unlink(beside);
+	unlinkat(file->place.directory, beside, 0);
 	free(beside);
 	return false;
 }
@@ -109,10 +101,13 @@ is_standard_stream(const char *name, const struct stat *old)
 
 /* Whether an old file may be replaced: it is a regular file, and writable. */
 static bool
-is_replaceable(const char *name, const char *target, const struct stat *old)
+is_replaceable(const char *name, const struct own_place *place)
 {
-	return !is_standard_stream(name, old) && S_ISREG(old->st_mode) &&
-	    old->st_nlink == 1 && access(target, W_OK) == 0;
+	const struct stat *old = &place->status;
+
+	return !place->is_kernels && !is_standard_stream(name, old) &&
+	    S_ISREG(old->st_mode) && (place->is_own || old->st_nlink == 1) &&
+	    faccessat(place->directory, place->name, W_OK, 0) == 0;
 }
 
 /*
@@ -122,48 +117,39 @@ is_replaceable(const char *name, const char *target, const struct stat *old)
 static bool
 open_somehow(struct new_file *file, const char *name)
 {
-	struct stat old;
-	bool is_old = stat(name, &old) == 0;
+	const struct own_place *place = &file->place;
 
-	/* Replaces the target of a link, not the link itself. */
-	file->target = is_old ? realpath(name, NULL) : NULL;
-	if (file->target == NULL)	/* a pipe that only /dev names */
-		file->target = strdup(name);
-	if (file->target == NULL)
-		return false;
-	if (is_old ? is_replaceable(name, file->target, &old) &&
-	             open_beside(file, &old) :
-	             lstat(name, &old) != 0 && open_beside(file, NULL))
+	if (!place->has_slash && (place->is_there ?
+	        is_replaceable(name, place) &&
+	        open_beside(file, &place->status) : open_beside(file, NULL)))
 		return true;
-	file->descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC |
-	                        O_CLOEXEC | O_NOCTTY, 0666);
+	/* A second name of it may be anywhere. */
+	if (place->is_own)
+		return false;
+	file->descriptor = own_place_write(place, O_TRUNC, 0666);
 	return file->descriptor >= 0;
-}
-
-int
-make_directory(const char *path, struct error *error)
-{
-	struct stat status;
-
-	if (mkdir(path, 0777) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return error_set(error, "%.300s: %s", path, strerror(errno));
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? 0 :
-	    error_set(error, "%.300s: not a directory", path);
 }
 
 int
 new_file_open(struct new_file *file, const char *name, struct error *error)
 {
+	return new_file_open_own(file, name, OWN_NOTHING, error);
+}
+
+int
+new_file_open_own(struct new_file *file, const char *name, size_t own,
+                  struct error *error)
+{
 	file->name = name;
-	file->target = file->beside = NULL;
+	file->beside = NULL;
 	writer_start(&file->writer, write_to_descriptor, &file->descriptor);
 	if (read_only_check(name, error) != 0)
 		return -1;
+	if (own_place_open(&file->place, name, own, 0, error) != 0)
+		return -1;
 	if (!open_somehow(file, name)) {
 		new_file_fail(file, errno, error);
-		free(file->target);
+		own_place_close(&file->place);
 		return -1;
 	}
 	file->on_limit = signal(SIGXFSZ, SIG_IGN);
@@ -180,15 +166,16 @@ new_file_close(struct new_file *file, bool is_whole, struct error *error)
 		status = errno;
 	is_whole = is_whole && status == 0;
 	if (file->beside != NULL && is_whole &&
-	    rename(file->beside, file->target) != 0) {
+	    renameat(file->place.directory, file->beside, file->place.directory,
+	             file->place.name) != 0) {
 		status = errno;
 		is_whole = false;
 	}
 	if (file->beside != NULL && !is_whole)
-		unlink(file->beside);
+		unlinkat(file->place.directory, file->beside, 0);
 	signal(SIGXFSZ, file->on_limit);
 	free(file->beside);
-	free(file->target);
+	own_place_close(&file->place);
 	return status == 0 || status == EPIPE ?
 	    0 :
 	    new_file_fail(file, status, error);

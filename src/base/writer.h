@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "src/base/error.h"
+#include "src/base/own_file.h"
 
 /* ---- writer.c ---- */
 
@@ -71,13 +72,10 @@ struct new_file {
 	struct writer writer;
 	const char *name;	/* as given, borrowed */
 	int descriptor;
-	char *target;		/* the file that the name leads to */
+	struct own_place place;	/* where the name leads */
 	char *beside;		/* NULL: it is written in place */
 	void (*on_limit)(int);	/* the action of SIGXFSZ before */
 };
-
-/* Makes a directory; one that is there is no error.  0, or -1 with *error set. */
-int make_directory(const char *path, struct error *error);
 
 /*
  * Opens it.  An open file must be closed: until then exceeding the limit on
@@ -85,6 +83,14 @@ int make_directory(const char *path, struct error *error);
  */
 int new_file_open(struct new_file *file, const char *name,
                   struct error *error);
+
+/*
+ * Likewise, of a name whose end, after `own` bytes, lies in a directory of
+ * cpprof's own; see own_place_open, which refuses what others may have put
+ * there.
+ */
+int new_file_open_own(struct new_file *file, const char *name, size_t own,
+                      struct error *error);
 
 /*
  * Writes what is left.  is_whole: everything was written, so that the file may

@@ -152,7 +152,8 @@ sink_open(struct sink *sink, const struct session *session,
 	sink->is_terminal = redirect == REDIRECT_NONE && terminal_is_output();
 	writer_start(&sink->writer, write_to_descriptor, &sink->descriptor);
 	if (redirect != REDIRECT_NONE) {
-		int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+		struct own_place place;
+		int how;
 
 		if (sink->redirect == REDIRECT_PIPE)
 			return child_start(sink->target, true,
@@ -169,12 +170,16 @@ sink_open(struct sink *sink, const struct session *session,
 		}
 		if (read_only_check(sink->target, error) != 0)
 			return -1;
-		how |= sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
-		sink->descriptor = open(sink->target, how, 0666);
-		if (sink->descriptor >= 0)
-			return 0;
-		return error_set(error, "%.200s: %s", sink->target,
-		                 strerror(errno));
+		how = sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
+		if (own_place_open(&place, sink->target, OWN_NOTHING, 0,
+		                   error) != 0)
+			return -1;
+		sink->descriptor = own_place_write(&place, how, 0666);
+		if (sink->descriptor < 0)
+			error_set(error, "%.200s: %s", sink->target,
+			          strerror(errno));
+		own_place_close(&place);
+		return error->is_set ? -1 : 0;
 	}
 	sink->is_cut = redirect == REDIRECT_NONE && takes_screen(session);
 	if (sink->is_cut || has_pager(session)) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lib/cpprof-shared.h"
+#include "src/base/own_file.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 
 /* How often other recordings may move the directory before opening it fails. */
@@ -188,15 +189,22 @@ recording_check_rights(struct recording *recording, struct error *error)
 static int
 try_open(struct recording *recording, struct error *error)
 {
-	recording->is_new = mkdir(recording->name, 0700) == 0;
-	if (!recording->is_new && errno != EEXIST)
-		return recording_fail(recording, errno, error);
+	struct error why = { 0 };
+	struct own_place place;
+
 	if (is_link(recording->name))
 		return error_set(error, "%s is a symbolic link: name the "
 		                 "directory that it leads to with -o",
 		                 recording->name);
-	recording->directory = open(recording->name, O_RDONLY | O_DIRECTORY |
-	                            O_NOFOLLOW | O_CLOEXEC);
+	if (own_place_open(&place, recording->name, OWN_NOTHING, 0, &why) != 0)
+		return errno != 0 ? recording_fail(recording, errno, error) :
+		    error_set(error, "%s; or choose another directory with -o",
+		              why.text);
+	recording->is_new = mkdirat(place.directory, place.name, 0700) == 0;
+	if (recording->is_new || errno == EEXIST)
+		recording->directory = openat(place.directory, place.name,
+		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	own_place_close(&place);
 	if (recording->directory < 0)
 		return errno == ENOENT ?
 		    0 :

@@ -69,10 +69,13 @@ kept_open(struct kept *kept, struct error *error)
 	char *here = getcwd(NULL, 0);
 
 	find_top(kept, error);
-	kept->directory = kept->top == NULL ||
-	    (here != NULL && strcmp(here, kept->top) == 0) ?
-	    ".cpprof/history" :
-	    arena_format(&kept->arena, error, "%s/.cpprof/history", kept->top);
+	kept->directory = ".cpprof/history";
+	if (kept->top != NULL && (here == NULL ||
+	                          strcmp(here, kept->top) != 0)) {
+		kept->directory = arena_format(&kept->arena, error,
+		    "%s/.cpprof/history", kept->top);
+		kept->own = strlen(kept->top) + 1;
+	}
 	free(here);
 	return error->is_set ? -1 : 0;
 }
@@ -82,6 +85,8 @@ kept_close(struct kept *kept)
 {
 	if (kept->lock > 0)
 		close(kept->lock);
+	if (kept->opened > 0)
+		close(kept->opened);
 	free(kept->commits);
 	arena_free(&kept->arena);
 	*kept = (struct kept){ 0 };
@@ -89,17 +94,43 @@ kept_close(struct kept *kept)
 
 /* git shows nothing of a directory whose .gitignore has "*". */
 static int
-write_gitignore(const char *directory, struct arena *arena,
-                struct error *error)
+write_gitignore(const struct kept *kept, const char *directory,
+                struct arena *arena, struct error *error)
 {
 	const char *path = arena_format(arena, error, "%s/.gitignore",
 	                                directory);
 	struct new_file file;
 
-	if (path == NULL || new_file_open(&file, path, error) != 0)
+	if (path == NULL ||
+	    new_file_open_own(&file, path, kept->own, error) != 0)
 		return -1;
 	writer_put(&file.writer, "*\n", 2);
 	return new_file_close(&file, true, error);
+}
+
+/* Opens the file whose lock all take that change the directory. */
+static int
+kept_open_lock(struct kept *kept, struct error *error)
+{
+	const char *path = arena_format(&kept->arena, error, "%s/.lock",
+	                                kept->directory);
+	struct own_place place;
+
+	if (path == NULL ||
+	    own_place_open(&place, path, kept->own, 0, error) != 0)
+		return -1;
+	kept->lock = own_place_write(&place, 0, 0666);
+	/* Another process was faster. */
+	if (kept->lock < 0 && errno == EEXIST) {
+		own_place_close(&place);
+		if (own_place_open(&place, path, kept->own, 0, error) != 0)
+			return -1;
+		kept->lock = own_place_write(&place, 0, 0666);
+	}
+	if (kept->lock < 0)
+		error_set(error, "%.200s: %s", path, strerror(errno));
+	own_place_close(&place);
+	return error->is_set ? -1 : 0;
 }
 
 int
@@ -108,23 +139,17 @@ kept_lock(struct kept *kept, struct error *error)
 	const char *slash = strrchr(kept->directory, '/');
 	const char *above = arena_format(&kept->arena, error, "%.*s",
 	    (int)(slash - kept->directory), kept->directory);
-	const char *lock = arena_format(&kept->arena, error, "%s/.lock",
-	                                kept->directory);
 
 	/* Only once, before there is a history: users may want git to see it. */
-	if (above == NULL || lock == NULL ||
-	    read_only_check(kept->directory, error) != 0 ||
-	    make_directory(above, error) != 0 ||
+	if (above == NULL || read_only_check(kept->directory, error) != 0 ||
+	    own_directory_make(above, kept->own, 0777, error) != 0 ||
 	    (access(kept->directory, F_OK) != 0 &&
-	     write_gitignore(above, &kept->arena, error) != 0) ||
-	    make_directory(kept->directory, error) != 0)
+	     write_gitignore(kept, above, &kept->arena, error) != 0))
 		return -1;
-	kept->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-	                  0666);
-	if (kept->lock < 0) {
-		kept->lock = 0;
-		return error_set(error, "%.200s: %s", lock, strerror(errno));
-	}
+	kept->opened = own_directory_open(kept->directory, kept->own, 0777,
+	                                  error);
+	if (kept->opened < 0 || kept_open_lock(kept, error) != 0)
+		return -1;
 	/* Where files have no locks, one process at a time is up to the user. */
 	while (flock(kept->lock, LOCK_EX) != 0 && errno == EINTR)
 		if (progress_step(NULL, 0, 0, error) != 0)
@@ -270,7 +295,9 @@ kept_list(struct kept *kept, struct error *error)
 static void
 remove_unfinished(const struct kept *kept)
 {
-	DIR *directory = opendir(kept->directory);
+	const int copy = openat(kept->opened, ".", O_RDONLY | O_DIRECTORY |
+	                        O_CLOEXEC);
+	DIR *directory = copy < 0 ? NULL : fdopendir(copy);
 	struct dirent *entry;
 	struct timespec now;
 	struct stat status;
@@ -279,12 +306,14 @@ remove_unfinished(const struct kept *kept)
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		if (strncmp(entry->d_name, NEW_FILE_UNFINISHED,
 		            strlen(NEW_FILE_UNFINISHED)) == 0 &&
-		    fstatat(dirfd(directory), entry->d_name, &status,
+		    fstatat(kept->opened, entry->d_name, &status,
 		            AT_SYMLINK_NOFOLLOW) == 0 &&
 		    now.tv_sec - status.st_mtim.tv_sec > OLD_SECONDS)
-			unlinkat(dirfd(directory), entry->d_name, 0);
+			unlinkat(kept->opened, entry->d_name, 0);
 	if (directory != NULL)
 		closedir(directory);
+	else if (copy >= 0)
+		close(copy);
 }
 
 int
@@ -307,7 +336,8 @@ kept_prune(struct kept *kept, const char *id, size_t most_commits,
 
 		if (strcmp(commit->id, id) == 0)
 			continue;
-		if (unlink(commit->path) != 0 && errno != ENOENT)
+		if (unlinkat(kept->opened, strrchr(commit->path, '/') + 1,
+		             0) != 0 && errno != ENOENT)
 			return error_set(error, "%.200s: %s", commit->path,
 			                 strerror(errno));
 		left--;

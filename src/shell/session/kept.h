@@ -49,12 +49,15 @@ struct kept {
 	const char *foreign;	/* the same of another user's, which git is
 				 * not asked about; NULL: there is none */
 	const char *directory;	/* .cpprof/history there, or here */
+	size_t own;		/* where .cpprof begins in it; below it no link
+				 * is followed to write, see own_file.h */
 	struct kept_commit *commits;	/* [n] */
 	size_t n, capacity;
 	size_t n_damaged;	/* set by who reads them */
 	bool is_shallow;	/* git lacks the older commits; set by who
 				 * orders them */
-	int lock;		/* of kept_lock; 0: none */
+	int lock, opened;	/* of kept_lock: its file and the directory;
+				 * 0: none */
 };
 
 /*

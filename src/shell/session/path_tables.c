@@ -235,7 +235,8 @@ tables_write(struct path_tables *tables, struct parquet_table *table,
 	path = arena_format(&tables->arena, error,
 	    "%s/part-%016" PRIx64 "-%04" PRIu64 ".parquet", directory,
 	    tables->members, tables->n_files++);
-	return path == NULL || make_directory(directory, error) != 0 ? -1 :
+	return path == NULL ||
+	    own_directory_make(directory, OWN_NOTHING, 0777, error) != 0 ? -1 :
 	    parquet_table_write(table, path, error);
 }
 
@@ -252,7 +253,8 @@ tables_write_kind(struct path_tables *tables, size_t kind,
 		return 0;
 	tables->is_written[kind] = true;
 	return directory == NULL ||
-	    make_directory(tables->request.directory, error) != 0 ? -1 :
+	    own_directory_make(tables->request.directory, OWN_NOTHING, 0777,
+	                       error) != 0 ? -1 :
 	    tables_write(tables, tables->tables[kind], directory, error);
 }
 
@@ -301,7 +303,8 @@ tables_write_part(struct path_tables *tables, struct part *part,
 	if (tables_write_kinds(tables, error) != 0)
 		return -1;
 	text_add_format(&text, "%s/hit", tables->request.directory);
-	status = make_directory(text_string(&text), error);
+	status = own_directory_make(text_string(&text), OWN_NOTHING, 0777,
+	                            error);
 	above = text.length + 1;
 	if (tables->request.key != NULL)
 		add_partition(&text, tables->request.key, value);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/writer.h"
 
 void
 history_free(struct history *history)
@@ -80,8 +81,11 @@ make_directories(char *name)
 
 	for (char *slash = strchr(name + 1, '/'); slash != NULL;
 	     slash = strchr(slash + 1, '/')) {
+		struct error ignored = { 0 };
+
 		*slash = '\0';
-		if (mkdir(name, 0700) == 0 || errno == EEXIST)
+		if (own_directory_make(name, OWN_NOTHING, 0700,
+		                       &ignored) == 0)
 			why = 0;
 		else if (why == 0)
 			why = errno;
@@ -90,23 +94,39 @@ make_directories(char *name)
 	return why;
 }
 
-/* Opens a file to write; only the user may read it, as lines may be secret. */
+/*
+ * Opens the file to write; only the user may read it, as lines may be secret.
+ * A link of the user's is followed.  NULL with *error set.
+ */
 static FILE *
-open_private(const char *name, int flags, const char *mode)
+open_private(const char *name, int flags, const char *mode,
+             struct error *error)
 {
-	int descriptor = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | flags,
-	                      0600);
-	struct stat status;
-	FILE *file;
+	struct own_place place;
+	FILE *file = NULL;
+	int descriptor;
 
-	if (descriptor < 0)
+	if (own_place_open(&place, name, OWN_NOTHING, 0, error) != 0)
 		return NULL;
+	/* Root may have another user's home directory, after sudo. */
+	if (place.is_there && S_ISREG(place.status.st_mode) &&
+	    place.status.st_uid != geteuid()) {
+		error_set(error, "%s belongs to another user", name);
+		own_place_close(&place);
+		return NULL;
+	}
+	descriptor = own_place_write(&place, flags, 0600);
 	/* An older version let everybody read it.  (It may be /dev/null.) */
-	if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-	    (status.st_mode & 077) != 0)
+	if (descriptor >= 0 && place.is_there &&
+	    S_ISREG(place.status.st_mode) &&
+	    (place.status.st_mode & 077) != 0)
 		fchmod(descriptor, 0600);
-	file = fdopen(descriptor, mode);
+	own_place_close(&place);
+	if (descriptor >= 0)
+		file = fdopen(descriptor, mode);
 	if (file == NULL)
+		error_set(error, "%s: %s", name, strerror(errno));
+	if (file == NULL && descriptor >= 0)
 		close(descriptor);
 	return file;
 }
@@ -124,21 +144,19 @@ drop_oldest(struct history *history, size_t n)
 
 /* Writes all lines to a new file, which then replaces the old one. */
 static void
-rewrite_file(const struct history *history, const char *name)
+history_rewrite(const struct history *history, const char *name)
 {
-	char *new_name = NULL;
-	FILE *file;
+	struct error ignored = { 0 };
+	struct new_file file;
 
-	if (asprintf(&new_name, "%s.new", name) < 0)
+	if (new_file_open(&file, name, &ignored) != 0)
 		return;
-	file = open_private(new_name, O_TRUNC | O_NOFOLLOW, "w");
-	if (file != NULL) {
-		for (size_t i = 0; i < history->n; i++)
-			fprintf(file, "%s\n", history->lines[i]);
-		if (fclose(file) != 0 || rename(new_name, name) != 0)
-			unlink(new_name);
+	for (size_t i = 0; i < history->n; i++) {
+		writer_put(&file.writer, history->lines[i],
+		           strlen(history->lines[i]));
+		writer_put(&file.writer, "\n", 1);
 	}
-	free(new_name);
+	new_file_close(&file, true, &ignored);
 }
 
 int
@@ -168,7 +186,7 @@ history_load(struct history *history, struct error *error)
 	history->n_saved = history->n;
 	if (history->n > 2 * HISTORY_MOST) {
 		drop_oldest(history, history->n - HISTORY_MOST);
-		rewrite_file(history, name);
+		history_rewrite(history, name);
 	}
 	free(name);
 	return status;
@@ -186,10 +204,10 @@ history_save(struct history *history, struct error *error)
 	if (*name != '\0' && history->n_saved < history->n) {
 		int why = make_directories(name);
 
-		file = open_private(name, O_APPEND, "a");
-		if (file == NULL)
-			error_set(error, "%s: %s", name,
-			          strerror(why != 0 ? why : errno));
+		if (why != 0)
+			error_set(error, "%s: %s", name, strerror(why));
+		file = why != 0 ? NULL :
+		    open_private(name, O_APPEND, "a", error);
 		for (size_t i = history->n_saved;
 		     file != NULL && i < history->n; i++)
 			fprintf(file, "%s\n", history->lines[i]);
