@@ -273,9 +273,13 @@ def check_git(folder):
     claims.check("a shallow clone is told", "git fetch --unshallow" in
                  done.stdout and len(log(shallow, "parse")["rows"]) == 1,
                  done.stdout)
-    done = keep(folder, None, file, status=1, env={**os.environ, "PATH": ""})
-    claims.check("so is that git cannot be run", "git: " in done.stderr and
+    os.rename(os.path.join(shallow, ".git", "HEAD"),
+              os.path.join(shallow, ".git", "head"))
+    done = keep(shallow, None, file, status=1)
+    claims.check("so is what is no repository", "git: " in done.stderr and
                  "--id" in done.stderr, done.stderr)
+    os.rename(os.path.join(shallow, ".git", "head"),
+              os.path.join(shallow, ".git", "HEAD"))
     if os.geteuid() == 0:
         os.chown(os.path.join(shallow, ".git"), 1, 1)
         done = keep(shallow, None, file, status=1)
@@ -287,9 +291,135 @@ def check_git(folder):
     done = keep(folder, None, file)
     claims.check("changed files are told", "differ from HEAD" in done.stderr,
                  done.stderr)
-    table = log(folder, "parse", "--read-only")
-    claims.check("with --read-only git is not run: the order of keeping",
-                 len(table["rows"]) == 7 and not table["ordered_by_git"],
+    table = log(folder, "parse", "--read-only",
+                env={**os.environ, "PATH": ""})
+    claims.check("git is not run: the order is the same without it, and with "
+                 "--read-only", table["ordered_by_git"] and
+                 [row["subject"] for row in table["rows"]] ==
+                 ["other change", "change 1", "change 0"], table)
+
+
+def check_status(folder):
+    """Whether files are said to differ is what git says of them."""
+    if shutil.which("git") is None:
+        claims.skip("changed files", "no git")
+        return
+    git(folder, "init", "-q", "-b", "main")
+    files = {name: os.path.join(folder, name)
+             for name in ("plain", "program", "empty", "sub/deep")}
+    os.mkdir(os.path.join(folder, "sub"))
+    for name, path in files.items():
+        write(path, {} if name == "empty" else {"x": 1}, "")
+    os.chmod(files["program"], 0o755)
+    os.symlink("plain", os.path.join(folder, "link"))
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    profile = write(os.path.join(folder, "profile"), PROGRAM)
+    n = 0
+
+    def relink():
+        os.remove(os.path.join(folder, "link"))
+        os.symlink("empty", os.path.join(folder, "link"))
+
+    def restage():
+        write(files["plain"], {"staged": 1}, "")
+        git(folder, "add", "plain")
+        write(files["plain"], {"x": 1}, "")
+
+    def to_pipe():
+        os.remove(files["plain"])
+        os.mkfifo(files["plain"])
+    for what, change in (
+            ("nothing", lambda: None),
+            ("the time of a file", lambda: os.utime(files["plain"], (9, 9))),
+            ("a file, at once and in its size",
+             lambda: write(files["plain"], {"y": 1}, "")),
+            ("a file that was empty",
+             lambda: write(files["empty"], {"y": 1}, "")),
+            ("a file's length", lambda: write(files["plain"], {"y": 12}, "")),
+            ("a file in a directory, with its time", lambda: (
+                write(files["sub/deep"], {"z": 1}, ""),
+                os.utime(files["sub/deep"], (9, 9)))),
+            ("rights", lambda: os.chmod(files["program"], 0o644)),
+            ("a link", relink), ("what is staged", restage),
+            ("a file for a pipe", to_pipe),
+            ("a file, which is removed", lambda: os.remove(files["plain"])),
+            ("a new file", lambda: write(os.path.join(folder, "new"), {}))):
+        change()
+        n += 1
+        write(profile, {"main": n})
+        done = keep(folder, None, profile)
+        expected = git(folder, "status", "--porcelain",
+                       "--untracked-files=no") != ""
+        claims.check(f"changing {what}: files differ, or not, as git says",
+                     ("differ from HEAD" in done.stderr) == expected,
+                     (expected, done.stderr))
+        git(folder, "reset", "-q", "--hard")
+
+
+def check_no_programs(folder):
+    """No program runs that the settings of a repository name."""
+    if shutil.which("git") is None:
+        claims.skip("settings that name programs", "no git")
+        return
+    clone, mark = os.path.join(folder, "clone"), os.path.join(folder, "mark")
+    os.mkdir(clone)
+    program = os.path.join(folder, "program")
+    with open(program, "w", encoding="ascii") as file:
+        file.write(f"#!/bin/sh\necho ran >> {mark}\ncat\n")
+    os.chmod(program, 0o755)
+    git(clone, "init", "-q", "-b", "main")
+    write(os.path.join(clone, "text"), {"x": 1})
+    for i in range(3):
+        with open(os.path.join(clone, ".gitattributes"), "w",
+                  encoding="ascii") as file:
+            file.write("* filter=x diff=x merge=x\n" + "#" * i + "\n")
+        git(clone, "add", "-f", ".")
+        git(clone, "commit", "-qm", f"change {i}")
+    first = git(clone, "rev-parse", "HEAD~2")
+    for name, value in (
+            ("filter.x.clean", program), ("filter.x.smudge", program),
+            ("filter.x.process", program), ("filter.x.required", "true"),
+            ("diff.x.command", program), ("diff.x.textconv", program),
+            ("core.fsmonitor", program), ("core.hooksPath", folder),
+            ("core.pager", program), ("core.editor", program),
+            ("core.sshCommand", program), ("core.gitProxy", program),
+            ("credential.helper", f"!{program}"), ("gpg.program", program),
+            ("log.showSignature", "true"), ("alias.log", f"!{program}"),
+            ("alias.status", f"!{program}"),
+            ("extensions.partialClone", "origin"),
+            ("remote.origin.url", f"ext::{program}"),
+            ("remote.origin.promisor", "true"),
+            ("remote.origin.uploadpack", program),
+            ("protocol.ext.allow", "always"),
+            ("core.repositoryFormatVersion", "1")):
+        git(clone, "config", name, value)
+    for hook in ("post-index-change", "reference-transaction", "pre-commit"):
+        path = os.path.join(clone, ".git", "hooks", hook)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        shutil.copy(program, path)
+    os.utime(os.path.join(clone, "text"), (9, 9))
+    # A commit that lacks, as in a partial clone.
+    middle = git(clone, "rev-parse", "HEAD~1")
+    os.remove(os.path.join(clone, ".git", "objects", middle[:2], middle[2:]))
+    index = os.path.join(clone, ".git", "index")
+    if os.path.exists(mark):
+        os.remove(mark)
+    before = os.stat(index).st_mtime_ns
+    file = write(os.path.join(folder, "run"), PROGRAM)
+    done = keep(clone, None, file)
+    kept = os.path.join(clone, ".cpprof", "history")
+    for commit in (first, middle, "0" * 39 + "1", "main~2"):
+        keep(clone, commit, write(file, {"main": len(os.listdir(kept))}))
+    table = log(clone, "main")
+    for command in ("log main", "log --all main"):
+        cpprof.run("-q", "-n", "--read-only", "-e", command, cwd=clone)
+    claims.check("no program of a repository's settings runs, and its index "
+                 "stays as it is", not os.path.exists(mark) and
+                 os.stat(index).st_mtime_ns == before,
+                 done.stdout + done.stderr)
+    claims.check("what git lacks is not fetched: it ends the history",
+                 [row["subject"] for row in table["rows"]] == ["change 2"],
                  table)
 
 
@@ -562,7 +692,8 @@ def check_speed(folder):
 
 def main():
     for check in (check_values, check_loaded, check_unlike, check_recursion,
-                  check_git, check_merged_branch, check_refusals, check_links,
+                  check_git, check_status, check_no_programs,
+                  check_merged_branch, check_refusals, check_links,
                   check_bounds, check_killed, check_together, check_changes,
                   check_speed):
         with tempfile.TemporaryDirectory() as folder:

@@ -189,6 +189,8 @@ one_user 'libelf, libdw, capstone and the demangler have one user, symbols' \
 	src/symbols
 one_user 'libmd has one user, source lines' 'md5\.h' src/symbols/lines
 one_user 'PCRE2 has one user, expressions' pcre2 src/base/expression.c
+one_user 'libgit2 has one user, the commits of kept profiles' 'git2\.h' \
+	src/shell/session/kept_git.c
 one_user 'yajl has one user, the reader of JSON' yajl/ \
 	src/formats/json/json_reader.c
 

@@ -89,7 +89,7 @@ int kept_prune(struct kept *kept, const char *id, size_t most_commits,
 
 /* ---- kept_git.c ---- */
 
-/* What git knows of commits.  It runs git, so it fails with --read-only. */
+/* What git knows of commits, read from its files: no program is run. */
 
 /*
  * The whole hash of a commit that git knows by that name, NULL: HEAD; the name
@@ -107,7 +107,7 @@ bool kept_git_has_changes(struct kept *kept);
  * Puts the commits into git's order, each after its parents, and sets their
  * subjects.  Takes those that are no ancestors of HEAD off the list, as many as
  * it returns; all stay in the order in which they were kept if git knows none
- * of them or cannot be run.
+ * of them or cannot be read.
  */
 size_t kept_git_order(struct kept *kept, bool *is_ordered);
 
