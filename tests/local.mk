@@ -53,7 +53,8 @@ script_tests = \
 	tests/manual.py tests/kernel.py tests/reference.sh tests/golden.sh \
 	tests/legacy.py tests/aarch64.py tests/other-tools.py tests/completion.py \
 	tests/packaging.py tests/dist.sh tests/test-judge.py \
-	tests/places.py
+	tests/places.py \
+	tests/field-order.py
 
 # Tests that record, wait or count, so that a claim can depend on the machine:
 # these, and those of the collector in lib/local.mk.  They run last, one at a time

@@ -259,6 +259,107 @@ otlp_reads_json(void **state)
 	}
 }
 
+/* The labels of a profile's first set: "key=value ...". */
+static const char *
+first_labels(const struct profile *profile)
+{
+	static char text[500];
+
+	*text = '\0';
+	assert_true(profile->n_label_sets > 0);
+	for (uint32_t i = 0; i < profile->label_sets[0].n; i++) {
+		const struct label *label = &profile->labels[
+		    profile->label_sets[0].first + i];
+		size_t n = strlen(text);
+
+		snprintf(text + n, sizeof text - n, "%s%s=%s",
+		         i > 0 ? " " : "",
+		         names_text(profile->names, label->key),
+		         names_text(profile->names, label->value));
+	}
+	return text;
+}
+
+#define ATTRIBUTE(value) "{\"resourceProfiles\":[{\"scopeProfiles\":[{" \
+	"\"profiles\":[{\"samples\":[{\"stackIndex\":0,\"values\":[3]," \
+	"\"attributeIndices\":[1]}]}]}]}],\"dictionary\":{\"stringTable\":[" \
+	"\"\",\"k\",\"MiB\"],\"attributeTable\":[{},{\"keyStrindex\":1," \
+	"\"unitStrindex\":2,\"value\":" value "}]}}"
+
+static void
+otlp_attributes_of_all_types_are_labels(void **state)
+{
+	static const struct {
+		const char *json, *labels;
+	} cases[] = {
+		{ ATTRIBUTE("{\"stringValue\":\"v\"}"), "k=v" },
+		{ ATTRIBUTE("{\"stringValueStrindex\":2}"), "k=MiB" },
+		{ ATTRIBUTE("{\"intValue\":\"-42\"}"), "k=-42" },
+		{ ATTRIBUTE("{\"intValue\":0}"), "k=0" },
+		{ ATTRIBUTE("{\"boolValue\":false}"), "k=false" },
+		{ ATTRIBUTE("{\"doubleValue\":0.1}"), "k=0.1" },
+		{ ATTRIBUTE("{\"doubleValue\":\"NaN\"}"), "k=nan" },
+		{ ATTRIBUTE("{\"bytesValue\":\"aGk=\"}"), "k=hi" },
+		{ ATTRIBUTE("{\"bytesValue\":\"AP8\"}"), "k=0x00ff" },
+		{ ATTRIBUTE("{\"arrayValue\":{\"values\":[{\"stringValue\":"
+		            "\"a\"},{\"boolValue\":true}]}}"), "k=a k=true" },
+		{ ATTRIBUTE("{\"arrayValue\":{\"values\":[{\"arrayValue\":{"
+		            "\"values\":[{\"intValue\":1}]}}]}}"), "k=1" },
+		{ ATTRIBUTE("{\"kvlistValue\":{\"values\":[{\"key\":\"a\","
+		            "\"value\":{\"intValue\":1}},{\"key\":\"b\","
+		            "\"value\":{\"stringValue\":\"c\"}}]}}"),
+		  "k.a=1 k.b=c" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile *profile = must_read(&format_otlp,
+		    cases[i].json, strlen(cases[i].json));
+
+		assert_string_equal(first_labels(profile), cases[i].labels);
+		profile_free(profile);
+	}
+}
+
+/* An array in an array, and so on: the value is left out, not the profile. */
+static void
+otlp_values_may_be_nested_without_end(void **state)
+{
+	static char text[1 << 20];
+	struct error error = { 0 };
+	struct profile *profile;
+	size_t n;
+
+	(void)state;
+	strcpy(text, PROFILE("[{\"stackIndex\":1,\"values\":[3]}]"));
+	n = strlen(text) - 2;
+	strcpy(text + n, ",\"attributeTable\":[{\"value\":");
+	for (int i = 0; i < 5000; i++)
+		strcat(text + n, "{\"arrayValue\":{\"values\":[");
+	for (int i = 0; i < 5000; i++)
+		strcat(text + n, "]}}");
+	strcat(text + n, "}]}}");
+	profile = read_memory(&format_otlp, text, strlen(text), &error);
+	assert_non_null(profile);
+	assert_int_equal(hits_of(profile, 0, "main;f"), 3);
+	profile_free(profile);
+}
+
+static void
+otlp_reads_lines_of_json(void **state)
+{
+	static const char two[] =
+	    PROFILE("[{\"stackIndex\":1,\"values\":[3]}]") "\n"
+	    PROFILE("[{\"stackIndex\":1,\"values\":[5]}]") "\n";
+	struct profile *profile = must_read(&format_otlp, two, sizeof two - 1);
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "main;f"), 8);
+	assert_int_equal(profile->n_resources, 1);
+	profile_free(profile);
+	cut_at_every_byte(&format_otlp, two, sizeof two - 1);
+}
+
 static void
 otlp_refuses_what_does_not_fit(void **state)
 {
@@ -351,6 +452,9 @@ main(void)
 		cmocka_unit_test(otlp_revisions_are_told_apart),
 		cmocka_unit_test(otlp_times_are_raw_samples),
 		cmocka_unit_test(otlp_reads_json),
+		cmocka_unit_test(otlp_attributes_of_all_types_are_labels),
+		cmocka_unit_test(otlp_values_may_be_nested_without_end),
+		cmocka_unit_test(otlp_reads_lines_of_json),
 		cmocka_unit_test(otlp_refuses_what_does_not_fit),
 		cmocka_unit_test(otlp_shared_stacks_have_a_limit),
 		cmocka_unit_test(

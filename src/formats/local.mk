@@ -52,6 +52,7 @@ libcore_a_SOURCES += \
 	src/formats/otlp/otlp.c \
 	src/formats/otlp/otlp_fields.h \
 	src/formats/otlp/otlp_json.c \
+	src/formats/otlp/otlp_messages.c \
 	src/formats/parquet/parquet.c src/formats/parquet/parquet.h \
 	src/formats/perf/perf_data.c \
 	src/formats/perf/perf_deferred.c src/formats/perf/perf_data.h \

@@ -205,6 +205,12 @@ json_reader_free(struct json_reader *json)
 }
 
 void
+json_allow_several(struct json_reader *json)
+{
+	yajl_config(json->parser, yajl_allow_multiple_values, 1);
+}
+
+void
 json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
 {
 	char text[500];

@@ -56,6 +56,10 @@ struct json_reader *json_reader_new(struct reader *reader,
                                     struct error *error);
 void json_reader_free(struct json_reader *json);
 
+/* Before the first token: several values may follow each other, as in JSON
+ * lines; without this only one is well-formed. */
+void json_allow_several(struct json_reader *json);
+
 /*
  * Reads the next token; false: it is JSON_END.  Malformed text sets *error,
  * with its offset; so do more than 4,194,304 levels of nesting and a string of

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* otlp.c -- OpenTelemetry's profiles, in binary and in JSON.
  *
- * A message has profiles of several resources, and behind them a dictionary:
- * tables of strings, functions, locations and stacks that all share.  So the
- * dictionary is read first, and then every sample becomes one of the pprof
- * profile (pprof.h) that this is made into.
+ * A message has profiles of several resources, and before or behind them a
+ * dictionary: tables of strings, functions, locations and stacks that all
+ * share.  So the dictionary is read first, and then every sample becomes one of
+ * the pprof profile (pprof.h) that this is made into.  An input may have
+ * several messages, each with its own dictionary; what they have in common is
+ * entered once.
  */
+#include <endian.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,20 +36,15 @@ enum {
 	PATH_LENGTH = 4096,	/* no path is longer, nor a build-id */
 };
 
-/* Part of an array. */
-struct otlp_span {
-	size_t first, n;
-};
-
 struct otlp_string {
 	const char *text;
 	size_t length;
 };
 
 struct otlp_attribute {
-	struct otlp_string key, text;
-	uint64_t number;
-	bool is_number;
+	struct otlp_string key;
+	struct protobuf value;
+	uint64_t unit;
 };
 
 struct otlp_function {
@@ -55,10 +55,11 @@ struct otlp_function {
 struct otlp_location {
 	uint64_t mapping, address;
 	struct otlp_span lines;
+	uint64_t id;		/* of the builder */
 };
 
 struct otlp_type {
-	uint64_t name, unit;
+	struct otlp_string name, unit;
 };
 
 /* Arrays that grow; n items of a size. */
@@ -67,17 +68,37 @@ struct otlp_array {
 	size_t n, capacity;
 };
 
+/* What the fields of samples say of the revision. */
+struct otlp_guess {
+	const struct otlp_revision *sure;
+	uint64_t n_attributes;		/* in the dictionary */
+	bool has_list;			/* in field 2 of some sample */
+	bool can_be_values, can_be_attributes;	/* what is in these lists */
+};
+
 struct otlp {
 	struct reader reader;
 	struct pprof_builder builder;
-	struct otlp_revision revision;
-	struct otlp_array strings, attributes, functions, locations, lines, stacks,
-	    indices, types;		/* of the structs above; lines are
-					 * pprof_line, indices numbers */
-	struct otlp_array numbers;		/* of the sample at hand */
-	uint64_t n_mappings, n_samples, n_frames, most_frames;
-	struct text_buffer path, build_id;	/* of the mapping at hand */
+	struct otlp_messages messages;
+	/* Of all messages: */
+	struct otlp_array types;
+	struct names *mapping_keys, *location_keys;	/* the builder's ids - 1
+				 * by all that these consist of */
+	uint64_t n_samples, n_frames, most_frames;
 	bool lacks_times;		/* some samples do */
+	bool has_deep_values;		/* some are too deep to be read */
+	/* Of the message at hand: */
+	struct otlp_revision revision;
+	struct otlp_guess guess;
+	struct otlp_array strings, attributes, functions, locations, lines, stacks,
+	    indices, mappings;	/* of the structs above; lines are pprof_line,
+				 * indices numbers, mappings the builder's
+				 * ids */
+	/* Of what is smaller: */
+	struct otlp_array numbers;		/* of the sample at hand */
+	struct text_buffer key;		/* of the location or label at hand */
+	struct text_buffer text;	/* of the label's value */
+	struct text_buffer path, build_id;	/* of the mapping at hand */
 	uint64_t pid;			/* of the resource at hand; 0: unknown */
 	size_t n_profile_types;			/* of the profile at hand */
 	size_t columns[RESOURCES_MAX];		/* of these, in types */
@@ -218,46 +239,34 @@ otlp_string_at(const struct otlp *input, uint64_t index)
 	       (struct otlp_string){ "", 0 };
 }
 
-/* The key is a text, or a string of the table, which may come later. */
+/*
+ * Reads an attribute.  The key is a text or a string of the table; an item of
+ * the table of attributes (is_item) may have a unit.
+ */
 static int
-otlp_read_attribute(struct protobuf message, struct otlp_attribute *attribute,
-                    uint64_t *key, struct error *error)
+otlp_read_attribute(const struct otlp *input, struct protobuf message,
+                    bool is_item, struct otlp_attribute *attribute,
+                    struct error *error)
 {
 	struct protobuf_field field = { 0 };
 	int found;
 
-	*key = 0;
 	while ((found = otlp_next_field(&message, &field, "an attribute",
 	                                error)) > 0) {
-		if (field.number == OTLP_ATTRIBUTE_KEY &&
-		    field.wire == PROTOBUF_BYTES)
+		bool is_number = field.wire == PROTOBUF_VARINT;
+
+		if (field.number == OTLP_ATTRIBUTE_VALUE)
+			attribute->value = protobuf_message(&field);
+		else if (field.number == OTLP_ATTRIBUTE_KEY && !is_number)
 			attribute->key = (struct otlp_string){
 				(const char *)field.bytes, field.value
 			};
-		else if (field.number == OTLP_ATTRIBUTE_KEY)
-			*key = field.value;
-		else if (field.number == OTLP_ATTRIBUTE_VALUE) {
-			struct protobuf value = protobuf_message(&field);
-			struct protobuf_field part = { 0 };
-
-			while ((found = otlp_next_field(&value, &part,
-			                                "a value", error)) >
-			       0) {
-				if (part.number == OTLP_VALUE_TEXT &&
-				    part.wire == PROTOBUF_BYTES)
-					attribute->text = (struct otlp_string){
-						(const char *)part.bytes,
-						part.value
-					};
-				if (part.number == OTLP_VALUE_INTEGER &&
-				    part.wire == PROTOBUF_VARINT) {
-					attribute->number = part.value;
-					attribute->is_number = true;
-				}
-			}
-			if (found != 0)
-				return -1;
-		}
+		else if (field.number == OTLP_ATTRIBUTE_UNIT && is_item &&
+		         is_number)
+			attribute->unit = field.value;
+		else if (is_number && (field.number == OTLP_ATTRIBUTE_KEY ||
+		         field.number == OTLP_ATTRIBUTE_KEY_STRING))
+			attribute->key = otlp_string_at(input, field.value);
 	}
 	return found;
 }
@@ -268,15 +277,191 @@ otlp_add_attribute(struct otlp *input, struct protobuf message,
 {
 	struct otlp_attribute *attribute = array_add(&input->attributes,
 	                                        sizeof *attribute, error);
-	uint64_t key;
 
-	if (attribute == NULL ||
-	    otlp_read_attribute(message, attribute, &key, error) != 0)
-		return -1;
-	if (attribute->key.text == NULL)
-		attribute->key = otlp_string_at(input, key);
+	return attribute != NULL ? otlp_read_attribute(input, message, true,
+	                                               attribute, error) : -1;
+}
+
+/* ---- the values of attributes ---- */
+
+/*
+ * A value is a text, a number and the like, or an array or list of such.  The
+ * values in it are visited one after the other, without recursion.
+ */
+
+enum otlp_value_kind { OTLP_VALUE, OTLP_ARRAY, OTLP_LIST };
+
+struct otlp_value_level {
+	struct protobuf rest;
+	enum otlp_value_kind kind;
+	size_t key_length;	/* in the key at hand, with all before it */
+};
+
+struct otlp_values {
+	struct otlp_value_level levels[3 * OTLP_VALUE_DEPTH];
+	size_t depth;
+};
+
+/* One value that is no array or list. */
+struct otlp_value {
+	struct otlp_string text;	/* not of numbers */
+	uint64_t number;
+	bool is_number;
+};
+
+static void
+otlp_values_begin(struct otlp_values *values, struct protobuf value,
+                  size_t key_length)
+{
+	values->depth = 1;
+	values->levels[0] = (struct otlp_value_level){ value, OTLP_VALUE,
+		key_length };
+}
+
+/* The text of bytes: as they are if they are printable, else in hexadecimal. */
+static void
+otlp_add_bytes(struct text_buffer *text, const unsigned char *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		uint32_t character;
+		size_t length = utf8_decode((const char *)bytes + i, n - i,
+		                            &character);
+
+		if (length == 0 || !character_is_printable(character))
+			break;
+		i += length;
+	}
+	if (i == n) {
+		text_add(text, (const char *)bytes, n);
+		return;
+	}
+	text_add_string(text, "0x");
+	for (i = 0; i < n; i++)
+		text_add_format(text, "%02x", bytes[i]);
+}
+
+/* The shortest text that is the same number. */
+static void
+otlp_add_fraction(struct text_buffer *text, const unsigned char *bytes)
+{
+	char digits[40];
+	uint64_t bits;
+	double number;
+
+	memcpy(&bits, bytes, sizeof bits);
+	bits = le64toh(bits);
+	memcpy(&number, &bits, sizeof number);
+	for (int precision = 15; precision <= 17; precision++) {
+		snprintf(digits, sizeof digits, "%.*g", precision, number);
+		if (isnan(number) || strtod(digits, NULL) == number)
+			break;
+	}
+	text_add_string(text, digits);
+}
+
+/* Whether the field is a value by itself; then *value is that. */
+static bool
+otlp_read_value(struct otlp *input, const struct protobuf_field *field,
+                struct otlp_value *value)
+{
+	struct text_buffer *text = &input->text;
+	enum protobuf_wire wire = field->wire;
+
+	*value = (struct otlp_value){ .text = { "", 0 } };
+	text_clear(text);
+	if (field->number == OTLP_VALUE_INTEGER && wire == PROTOBUF_VARINT) {
+		value->number = field->value;
+		value->is_number = true;
+		return true;
+	}
+	if (field->number == OTLP_VALUE_TEXT && wire == PROTOBUF_BYTES)
+		text_add(text, (const char *)field->bytes, field->value);
+	else if (field->number == OTLP_VALUE_STRING && wire == PROTOBUF_VARINT) {
+		value->text = otlp_string_at(input, field->value);
+		return true;
+	} else if (field->number == OTLP_VALUE_TRUTH && wire == PROTOBUF_VARINT)
+		text_add_string(text, field->value != 0 ? "true" : "false");
+	else if (field->number == OTLP_VALUE_FRACTION &&
+	         wire == PROTOBUF_FIXED64)
+		otlp_add_fraction(text, field->bytes);
+	else if (field->number == OTLP_VALUE_BYTES && wire == PROTOBUF_BYTES)
+		otlp_add_bytes(text, field->bytes, field->value);
+	else
+		return false;
+	if (text->length > 0)
+		value->text = (struct otlp_string){ text->bytes, text->length };
+	return true;
+}
+
+/* Opens what is inside the field of the level, if there are values in it. */
+static int
+otlp_values_open(struct otlp *input, struct otlp_values *values,
+                 const struct protobuf_field *field, struct error *error)
+{
+	const struct otlp_value_level *top = &values->levels[values->depth - 1];
+	struct otlp_value_level next = { protobuf_message(field), OTLP_VALUE,
+		top->key_length };
+	struct otlp_attribute pair = { .key = { "", 0 } };
+
+	if (top->kind == OTLP_VALUE && field->number == OTLP_VALUE_ARRAY) {
+		next.kind = OTLP_ARRAY;
+	} else if (top->kind == OTLP_VALUE &&
+	           field->number == OTLP_VALUE_LIST) {
+		next.kind = OTLP_LIST;
+	} else if (top->kind == OTLP_LIST &&
+	           field->number == OTLP_LIST_VALUES) {
+		if (otlp_read_attribute(input, next.rest, false, &pair,
+		                        error) != 0)
+			return -1;
+		input->key.length = top->key_length;
+		text_add_char(&input->key, '.');
+		text_add(&input->key, pair.key.text, pair.key.length);
+		next.rest = pair.value;
+		next.key_length = input->key.length;
+	} else if (top->kind != OTLP_ARRAY ||
+	           field->number != OTLP_ARRAY_VALUES) {
+		return 0;
+	}
+	if (values->depth == sizeof values->levels / sizeof *values->levels) {
+		input->has_deep_values = true;
+		return 0;
+	}
+	values->levels[values->depth++] = next;
+	return count_frames(input, 1, error);
+}
+
+/* 1: *value is the next one; 0: there are no more; -1 with *error set. */
+static int
+otlp_next_value(struct otlp *input, struct otlp_values *values,
+                struct otlp_value *value, struct error *error)
+{
+	while (values->depth > 0) {
+		struct otlp_value_level *top =
+		    &values->levels[values->depth - 1];
+		struct protobuf_field field = { 0 };
+		int found = otlp_next_field(&top->rest, &field, "a value",
+		                            error);
+
+		if (found < 0)
+			return -1;
+		if (found == 0) {
+			values->depth--;
+			continue;
+		}
+		if (top->kind == OTLP_VALUE &&
+		    otlp_read_value(input, &field, value)) {
+			input->key.length = top->key_length;
+			return 1;
+		}
+		if (otlp_values_open(input, values, &field, error) != 0)
+			return -1;
+	}
 	return 0;
 }
+
+/* ---- the other tables ---- */
 
 static int
 otlp_add_location(struct otlp *input, struct protobuf message,
@@ -364,6 +549,14 @@ otlp_add_string(struct otlp *input, const struct protobuf_field *field,
 	return 0;
 }
 
+static void
+otlp_clear_tables(struct otlp *input)
+{
+	input->strings.n = input->attributes.n = input->functions.n = 0;
+	input->locations.n = input->lines.n = input->stacks.n = 0;
+	input->indices.n = input->mappings.n = 0;
+}
+
 /* Reads the tables except mappings, which need strings and attributes. */
 static int
 read_dictionary(struct otlp *input, struct protobuf message,
@@ -373,6 +566,7 @@ read_dictionary(struct otlp *input, struct protobuf message,
 	struct protobuf_field field = { 0 };
 	int found, result = 0;
 
+	otlp_clear_tables(input);
 	while ((found = otlp_next_field(&strings, &field, "a dictionary",
 	                                error)) > 0)
 		if (field.number == OTLP_DICTIONARY_STRINGS &&
@@ -441,13 +635,14 @@ enter_mapping(struct otlp *input, struct protobuf message,
               struct error *error)
 {
 	struct pprof_builder_mapping mapping = { .build_id = "" };
+	struct text_buffer *key = &input->key;
 	struct protobuf copy = message;
 	struct protobuf_field field = { 0 };
 	uint64_t numbers[4];
 	struct otlp_string file;
+	uint32_t n = names_count(input->mapping_keys), number;
 	int found;
 
-	mapping.id = ++input->n_mappings;
 	input->numbers.n = 0;
 	if (otlp_read_numbers(message, numbers, 4, "a mapping", error) != 0)
 		return -1;
@@ -461,14 +656,21 @@ enter_mapping(struct otlp *input, struct protobuf message,
 		const struct otlp_attribute *attribute = attribute_at(input,
 		    *otlp_number_at(&input->numbers, i));
 
-		if (attribute != NULL && attribute->text.text != NULL &&
-		    otlp_is_string(attribute->key,
-		        "process.executable.build_id.gnu")) {
-			if (keep_string(input, &input->build_id,
-			                attribute->text, error) != 0)
-				return -1;
+		struct otlp_values values;
+		struct otlp_value value;
+
+		if (attribute == NULL || !otlp_is_string(attribute->key,
+		        "process.executable.build_id.gnu"))
+			continue;
+		text_clear(key);
+		otlp_values_begin(&values, attribute->value, 0);
+		found = otlp_next_value(input, &values, &value, error);
+		if (found < 0 || (found > 0 &&
+		    keep_string(input, &input->build_id, value.text,
+		                error) != 0))
+			return -1;
+		if (found > 0)
 			mapping.build_id = input->build_id.bytes;
-		}
 	}
 	file = otlp_string_at(input, numbers[OTLP_MAPPING_FILE - 1]);
 	mapping.start = numbers[OTLP_MAPPING_START - 1];
@@ -480,7 +682,20 @@ enter_mapping(struct otlp *input, struct protobuf message,
 	if (keep_string(input, &input->path, file, error) != 0)
 		return -1;
 	mapping.path = input->path.bytes;
-	return pprof_builder_mapping(&input->builder, &mapping, error);
+	text_clear(key);
+	text_add(key, (const char *)numbers, 3 * sizeof *numbers);
+	text_add(key, mapping.path, strlen(mapping.path) + 1);
+	text_add_string(key, mapping.build_id);
+	if (key->failed)
+		return error_out_of_memory(error);
+	number = names_add(input->mapping_keys, key->bytes, key->length, error);
+	if (number == NO_NAME)
+		return -1;
+	mapping.id = (uint64_t)number + 1;
+	if (otlp_add_number(&input->mappings, mapping.id, error) != 0)
+		return -1;
+	return number < n ? 0 : pprof_builder_mapping(&input->builder, &mapping,
+	                                              error);
 }
 
 static int
@@ -498,14 +713,17 @@ otlp_enter_mappings(struct otlp *input, struct protobuf dictionary,
 }
 
 static int
-enter_location(struct otlp *input, size_t i, struct error *error)
+enter_location(struct otlp *input, struct otlp_location *location,
+               struct error *error)
 {
-	const struct otlp_location *location =
-	    (struct otlp_location *)input->locations.items + i;
 	const struct otlp_function *functions = input->functions.items;
-	struct pprof_line *lines = input->lines.items;
-	uint64_t mapping = location->mapping < input->n_mappings ?
-	                   location->mapping + 1 : 0;
+	struct pprof_line unknown = { 0 }, *lines = input->lines.items;
+	struct text_buffer *key = &input->key;
+	/* The first mapping is that of locations without one. */
+	uint64_t mapping = location->mapping != 0 &&
+	    location->mapping < input->mappings.n ?
+	    *otlp_number_at(&input->mappings, location->mapping) : 0;
+	uint32_t n_known = names_count(input->location_keys), number;
 	size_t n = 0;
 
 	if (location->lines.n > 0)
@@ -518,29 +736,42 @@ enter_location(struct otlp *input, size_t i, struct error *error)
 		if (line.function != 0)
 			lines[n++] = line;
 	}
-	/* The first mapping is that of locations without one. */
-	if (location->mapping == 0)
-		mapping = 0;
 	if (n == 0 && mapping == 0 && location->address == 0) {
-		struct pprof_line line = {
-			.function = pprof_builder_function(&input->builder,
-			    "[unknown]", 9, "", 0, error)
-		};
-
-		return line.function == 0 ? -1 :
-		    pprof_builder_location(&input->builder, i + 1, 0, 0, &line,
-		                           1, error);
+		unknown.function = pprof_builder_function(&input->builder,
+		    "[unknown]", 9, "", 0, error);
+		if (unknown.function == 0)
+			return -1;
+		lines = &unknown;
+		n = 1;
 	}
-	return pprof_builder_location(&input->builder, i + 1, mapping,
-	                              location->address, lines, n, error);
+	text_clear(key);
+	text_add(key, (const char *)&mapping, sizeof mapping);
+	text_add(key, (const char *)&location->address,
+	         sizeof location->address);
+	for (size_t l = 0; l < n; l++) {
+		text_add(key, (const char *)&lines[l].function,
+		         sizeof lines[l].function);
+		text_add(key, (const char *)&lines[l].line,
+		         sizeof lines[l].line);
+	}
+	if (key->failed)
+		return error_out_of_memory(error);
+	number = names_add(input->location_keys, key->bytes, key->length,
+	                   error);
+	if (number == NO_NAME)
+		return -1;
+	location->id = (uint64_t)number + 1;
+	return number < n_known ? 0 :
+	    pprof_builder_location(&input->builder, location->id, mapping,
+	                           location->address, lines, n, error);
 }
 
 /* ---- samples ---- */
 
 /* The types of a profile's samples; one without name, if it has none. */
 static int
-otlp_read_types(struct protobuf message, struct otlp_array *types,
-                struct error *error)
+otlp_read_types(const struct otlp *input, struct protobuf message,
+                struct otlp_array *types, struct error *error)
 {
 	struct protobuf_field field = { 0 };
 	int found;
@@ -559,13 +790,20 @@ otlp_read_types(struct protobuf message, struct otlp_array *types,
 		if (type == NULL || otlp_read_numbers(protobuf_message(&field),
 		        numbers, 2, "a type of samples", error) != 0)
 			return -1;
-		*type = (struct otlp_type){ numbers[OTLP_TYPE_NAME - 1],
-			numbers[OTLP_TYPE_UNIT - 1] };
+		type->name = otlp_string_at(input, numbers[OTLP_TYPE_NAME - 1]);
+		type->unit = otlp_string_at(input, numbers[OTLP_TYPE_UNIT - 1]);
 	}
 	if (found == 0 && types->n == 0 &&
 	    array_add(types, sizeof(struct otlp_type), error) == NULL)
 		return -1;
 	return found;
+}
+
+static bool
+otlp_is_same(struct otlp_string a, struct otlp_string b)
+{
+	return a.length == b.length &&
+	       (a.length == 0 || memcmp(a.text, b.text, a.length) == 0);
 }
 
 static size_t
@@ -574,12 +812,39 @@ find_type(const struct otlp *input, struct otlp_type wanted)
 	const struct otlp_type *types = input->types.items;
 	size_t i = 0;
 
-	while (i < input->types.n && (types[i].name != wanted.name ||
-	                              types[i].unit != wanted.unit))
+	while (i < input->types.n &&
+	       (!otlp_is_same(types[i].name, wanted.name) ||
+	        !otlp_is_same(types[i].unit, wanted.unit)))
 		i++;
 	return i;
 }
 
+/* Adds a value as a label with the key at hand. */
+static int
+otlp_add_value(struct otlp *input, const struct otlp_value *value,
+               struct otlp_string unit, struct error *error)
+{
+	const struct text_buffer *key = &input->key;
+
+	if (key->length == 0)
+		return 0;
+	if (count_frames(input, (key->length + value->text.length +
+	                         unit.length) / BYTES_A_FRAME, error) != 0)
+		return -1;
+	/* A number that is 0 and has no unit is no label of pprof. */
+	if (value->is_number && (value->number != 0 || unit.length > 0))
+		return pprof_builder_number(&input->builder, key->bytes,
+		                            key->length,
+		                            (int64_t)value->number, unit.text,
+		                            unit.length, error);
+	return value->is_number ?
+	    pprof_builder_label(&input->builder, key->bytes, key->length, "0",
+	                        1, error) :
+	    pprof_builder_label(&input->builder, key->bytes, key->length,
+	                        value->text.text, value->text.length, error);
+}
+
+/* Adds a label for each value in an attribute. */
 static int
 otlp_add_label(struct otlp *input, const struct otlp_attribute *attribute,
                struct error *error)
@@ -589,23 +854,26 @@ otlp_add_label(struct otlp *input, const struct otlp_attribute *attribute,
 		{ "process.pid", "pid" },
 	};
 	struct otlp_string key = attribute->key;
+	struct otlp_values values;
+	struct otlp_value value;
+	int found;
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (otlp_is_string(key, known[i][0]))
 			key = (struct otlp_string){ known[i][1],
 				strlen(known[i][1]) };
-	if (key.length == 0)
-		return 0;
-	if (count_frames(input, (key.length + attribute->text.length) /
-	                 BYTES_A_FRAME, error) != 0)
-		return -1;
-	return attribute->is_number ?
-	    pprof_builder_number(&input->builder, key.text, key.length,
-	                         (int64_t)attribute->number, "", 0, error) :
-	    pprof_builder_label(&input->builder, key.text, key.length,
-	                        attribute->text.text != NULL ?
-	                            attribute->text.text : "",
-	                        attribute->text.length, error);
+	text_clear(&input->key);
+	text_add(&input->key, key.text, key.length);
+	otlp_values_begin(&values, attribute->value, key.length);
+	while ((found = otlp_next_value(input, &values, &value, error)) > 0) {
+		if (input->key.failed || input->text.failed)
+			return error_out_of_memory(error);
+		if (otlp_add_value(input, &value,
+		                   otlp_string_at(input, attribute->unit),
+		                   error) != 0)
+			return -1;
+	}
+	return found;
 }
 
 /* The part of the input that a sample has; arrays of numbers[]. */
@@ -614,21 +882,19 @@ struct otlp_sample {
 	struct otlp_span values, attributes;
 };
 
-/* Appends the numbers of a field of a sample to what it has of these. */
+/* Reads all numbers of one field of a sample, which may be in pieces. */
 static int
-otlp_add_part(struct otlp *input, const struct protobuf_field *field,
-              struct otlp_span *part, struct error *error)
+otlp_read_part(struct otlp *input, struct protobuf message, uint32_t number,
+               struct otlp_span *part, struct error *error)
 {
-	size_t first = input->numbers.n;
+	struct protobuf_field field = { 0 };
 
-	if (otlp_add_numbers(&input->numbers, field, error) != 0)
-		return -1;
-	if (part->n == 0)
-		part->first = first;
-	else if (part->first + part->n != first)
-		return error_set(error, "fields of a sample in another order "
-		                 "than its definition has");
-	part->n += input->numbers.n - first;
+	part->first = input->numbers.n;
+	while (number != 0 && protobuf_next(&message, &field) == PROTOBUF_FIELD)
+		if (field.number == number &&
+		    otlp_add_numbers(&input->numbers, &field, error) != 0)
+			return -1;
+	part->n = input->numbers.n - part->first;
 	return 0;
 }
 
@@ -711,8 +977,6 @@ static int
 otlp_add_labels(struct otlp *input, struct otlp_span attributes,
                 struct error *error)
 {
-	const struct otlp_attribute pid = { .key = { "process.pid", 11 },
-		.number = input->pid, .is_number = true };
 	bool has_pid = false;
 
 	for (size_t i = 0; i < attributes.n; i++) {
@@ -729,7 +993,8 @@ otlp_add_labels(struct otlp *input, struct otlp_span attributes,
 			return -1;
 	}
 	return input->pid == 0 || has_pid ? 0 :
-					    otlp_add_label(input, &pid, error);
+	    pprof_builder_number(&input->builder, "pid", 3,
+	                         (int64_t)input->pid, "", 0, error);
 }
 
 static int
@@ -739,6 +1004,8 @@ otlp_add_sample(struct otlp *input, struct protobuf message,
 	struct otlp_sample sample = { 0 };
 	struct otlp_span stack;
 	const struct otlp_revision *revision = &input->revision;
+	const struct otlp_location *locations = input->locations.items;
+	struct protobuf again = message;
 	struct protobuf_field field = { 0 };
 	int found;
 
@@ -746,15 +1013,8 @@ otlp_add_sample(struct otlp *input, struct protobuf message,
 	while ((found = otlp_next_field(&message, &field, "a sample", error)) >
 	       0) {
 		uint32_t number = field.number;
-		int result = 0;
 
-		if (number == revision->values)
-			result = otlp_add_part(input, &field, &sample.values,
-			                       error);
-		else if (number == revision->attributes)
-			result = otlp_add_part(input, &field,
-			                       &sample.attributes, error);
-		else if (number == revision->times)
+		if (number == revision->times)
 			sample.n_times += count_times(&field,
 			    revision->stack != 0 &&
 			    field.wire == PROTOBUF_BYTES);
@@ -764,10 +1024,12 @@ otlp_add_sample(struct otlp *input, struct protobuf message,
 			sample.start = field.value;
 		else if (number == revision->length)
 			sample.length = field.value;
-		if (result != 0)
-			return -1;
 	}
-	if (found != 0)
+	if (found != 0 ||
+	    otlp_read_part(input, again, revision->values, &sample.values,
+	                   error) != 0 ||
+	    otlp_read_part(input, again, revision->attributes,
+	                   &sample.attributes, error) != 0)
 		return -1;
 	if (find_stack(input, &sample, &stack, error) != 0)
 		return -1;
@@ -785,7 +1047,7 @@ otlp_add_sample(struct otlp *input, struct protobuf message,
 		if (location >= input->locations.n)
 			return error_set(error, "location %" PRIu64 " of %zu",
 			                 location, input->locations.n);
-		pprof_builder_stack(&input->builder, location + 1);
+		pprof_builder_stack(&input->builder, locations[location].id);
 	}
 	if (otlp_add_values(input, &sample, error) != 0 ||
 	    otlp_add_labels(input, sample.attributes, error) != 0)
@@ -806,7 +1068,7 @@ static int
 visit_types(struct otlp *input, struct protobuf message, struct error *error)
 {
 	struct otlp_array types = { 0 };
-	int result = otlp_read_types(message, &types, error);
+	int result = otlp_read_types(input, message, &types, error);
 
 	if (result == 0)
 		result = count_frames(input, types.n * input->types.n, error);
@@ -850,39 +1112,99 @@ visit_times(struct otlp *input, struct protobuf message, struct error *error)
 	return found;
 }
 
-/* Which revision the samples of a profile must be of, by kinds of fields. */
+/*
+ * ---- revisions ----
+ *
+ * By the kinds of fields.  A sample of 1.8 that has values, and neither
+ * attributes nor a link, has the same fields as one of 1.10 that has attributes
+ * and no values: then each of its times counts.  So both are tried, sample by
+ * sample: attributes must be in the table, and each time has a value if there
+ * are several values.
+ */
+
+static void
+otlp_guess_field(struct otlp_guess *guess, const struct protobuf_field *field)
+{
+	bool is_list = field->wire == PROTOBUF_BYTES;
+
+	if (field->number == 2 && !is_list)
+		guess->sure = &revisions[2];
+	else if (guess->sure == &revisions[2])
+		return;
+	else if ((field->number == 3 && is_list) ||
+	         (field->number == 4 && !is_list))
+		guess->sure = &revisions[1];
+	else if ((field->number == 4 && is_list) ||
+	         (field->number == 3 && !is_list))
+		guess->sure = &revisions[0];
+}
+
+static int
+otlp_guess_sample(struct otlp *input, struct protobuf message,
+                  struct error *error)
+{
+	struct otlp_guess *guess = &input->guess;
+	struct protobuf list = message;
+	struct protobuf_field field = { 0 };
+	struct otlp_span numbers;
+	uint64_t n_times = 0;
+	int found;
+
+	while ((found = otlp_next_field(&message, &field, "a sample",
+	                                error)) > 0) {
+		otlp_guess_field(guess, &field);
+		if (field.number == revisions[0].times)
+			n_times += count_times(&field, field.wire ==
+			                       PROTOBUF_BYTES);
+	}
+	if (found < 0)
+		return -1;
+	if (guess->sure != NULL)
+		return 0;
+	input->numbers.n = 0;
+	if (otlp_read_part(input, list, 2, &numbers, error) != 0)
+		return -1;
+	guess->has_list |= numbers.n > 0;
+	if (n_times == 0 && numbers.n > 0)
+		guess->can_be_attributes = false;
+	if (numbers.n != n_times && numbers.n != 1 && n_times > 0)
+		guess->can_be_values = false;
+	for (size_t i = 0; i < numbers.n; i++) {
+		uint64_t number = *otlp_number_at(&input->numbers,
+		                                  numbers.first + i);
+
+		if (number >= guess->n_attributes)
+			guess->can_be_attributes = false;
+	}
+	return 0;
+}
+
+/* The fields of a profile that have changed tell some revisions, too. */
+static void
+otlp_guess_profile(struct otlp_guess *guess, const struct protobuf_field *field)
+{
+	bool is_bytes = field->wire == PROTOBUF_BYTES;
+
+	/* A profile's id, and its dropped attributes. */
+	if (guess->sure == NULL &&
+	    ((field->number == 8 && is_bytes) ||
+	     (field->number == 9 && field->wire == PROTOBUF_VARINT)))
+		guess->can_be_attributes = false;
+}
+
 static int
 visit_revision(struct otlp *input, struct protobuf message,
                struct error *error)
 {
-	struct protobuf_field field = { 0 }, part = { 0 };
+	struct protobuf_field field = { 0 };
 	int found;
 
 	while ((found = otlp_next_field(&message, &field, "a profile",
 	                                error)) > 0) {
-		struct protobuf sample = protobuf_message(&field);
-
-		if (field.number != OTLP_PROFILE_SAMPLES)
-			continue;
-		while ((found = otlp_next_field(&sample, &part, "a sample",
-		                                error)) > 0) {
-			bool is_list = part.wire == PROTOBUF_BYTES;
-			const struct otlp_revision *sure = NULL;
-
-			if (part.number == 2 && !is_list)
-				sure = &revisions[2];
-			else if (input->revision.start == 0 &&
-			         ((part.number == 3 && is_list) ||
-			          (part.number == 4 && !is_list)))
-				sure = &revisions[1];
-			else if (input->revision.start == 0 &&
-			         ((part.number == 4 && is_list) ||
-			          (part.number == 3 && !is_list)))
-				sure = &revisions[0];
-			if (sure != NULL)
-				input->revision = *sure;
-		}
-		if (found < 0)
+		otlp_guess_profile(&input->guess, &field);
+		if (field.number == OTLP_PROFILE_SAMPLES &&
+		    otlp_guess_sample(input, protobuf_message(&field),
+		                      error) != 0)
 			return -1;
 	}
 	return found;
@@ -920,7 +1242,7 @@ visit_samples(struct otlp *input, struct protobuf message,
               struct error *error)
 {
 	struct otlp_array types = { 0 };
-	int result = otlp_read_types(message, &types, error);
+	int result = otlp_read_types(input, message, &types, error);
 
 	if (result == 0)
 		result = count_frames(input, types.n * input->types.n, error);
@@ -944,21 +1266,42 @@ otlp_read_resource(struct otlp *input, struct protobuf message,
 
 	while ((found = otlp_next_field(&message, &field, "a resource",
 	                                error)) > 0) {
-		struct otlp_attribute attribute = { 0 };
-		uint64_t key;
+		struct otlp_attribute attribute = { .key = { "", 0 } };
+		struct otlp_values values;
+		struct otlp_value value;
 
 		if (field.number != OTLP_RESOURCE_ATTRIBUTES)
 			continue;
-		if (otlp_read_attribute(protobuf_message(&field), &attribute,
-		                        &key, error) != 0)
+		if (otlp_read_attribute(input, protobuf_message(&field), false,
+		                        &attribute, error) != 0)
 			return -1;
-		if (attribute.key.text == NULL)
-			attribute.key = otlp_string_at(input, key);
-		if (attribute.is_number &&
-		    otlp_is_string(attribute.key, "process.pid"))
-			input->pid = attribute.number;
+		if (!otlp_is_string(attribute.key, "process.pid"))
+			continue;
+		text_clear(&input->key);
+		otlp_values_begin(&values, attribute.value, 0);
+		found = otlp_next_value(input, &values, &value, error);
+		if (found < 0)
+			return -1;
+		if (found > 0 && value.is_number)
+			input->pid = value.number;
 	}
 	return found;
+}
+
+/* Reads the resource of profiles, which may be behind them. */
+static int
+otlp_find_resource(struct otlp *input, struct protobuf message,
+                   struct error *error)
+{
+	struct protobuf_field field = { 0 };
+
+	input->pid = 0;
+	while (protobuf_next(&message, &field) == PROTOBUF_FIELD)
+		if (field.number == OTLP_RESOURCE_PROFILES_RESOURCE &&
+		    otlp_read_resource(input, protobuf_message(&field),
+		                       error) != 0)
+			return -1;
+	return 0;
 }
 
 /* Visits all profiles of all scopes of a resource. */
@@ -969,14 +1312,12 @@ visit_resource(struct otlp *input, struct protobuf message, visitor *visit,
 	struct protobuf_field field = { 0 }, part = { 0 };
 	int found;
 
-	input->pid = 0;
+	if (otlp_find_resource(input, message, error) != 0)
+		return -1;
 	while ((found = otlp_next_field(&message, &field,
 	                                "profiles of a resource", error)) > 0) {
 		struct protobuf scope = protobuf_message(&field);
 
-		if (field.number == OTLP_RESOURCE_PROFILES_RESOURCE &&
-		    otlp_read_resource(input, scope, error) != 0)
-			return -1;
 		if (field.number != OTLP_RESOURCE_PROFILES_SCOPES)
 			continue;
 		while ((found = otlp_next_field(&scope, &part,
@@ -1013,8 +1354,7 @@ enter_types(struct otlp *input, struct error *error)
 	const struct otlp_type *types = input->types.items;
 
 	for (size_t i = 0; i < input->types.n; i++) {
-		struct otlp_string name = otlp_string_at(input, types[i].name);
-		struct otlp_string unit = otlp_string_at(input, types[i].unit);
+		struct otlp_string name = types[i].name, unit = types[i].unit;
 
 		if (pprof_builder_type(&input->builder, name.text, name.length,
 		                       unit.text, unit.length, error) != 0)
@@ -1023,13 +1363,18 @@ enter_types(struct otlp *input, struct error *error)
 	return 0;
 }
 
-/* Finds the dictionary, and where the message is cut short. */
+/*
+ * Finds the dictionary, and where the message is cut short.  1: it has none
+ * because it is cut short; 0, or -1 with *error set.
+ */
 static int
-find_dictionary(struct otlp *input, struct protobuf message,
+find_dictionary(struct otlp *input, size_t message_number,
                 struct protobuf *dictionary, struct error *error)
 {
-	struct protobuf start = message;
+	struct protobuf message = otlp_message_at(&input->messages,
+	                                          message_number);
 	struct protobuf_field field = { 0 };
+	bool is_last = message_number + 1 == input->messages.n;
 	bool is_there = false;
 	int found;
 
@@ -1038,19 +1383,19 @@ find_dictionary(struct otlp *input, struct protobuf message,
 			*dictionary = protobuf_message(&field);
 			is_there = true;
 		}
-	if (input->revision.stack == 0)		/* JSON knows its own */
-		input->reader.place = (uint64_t)(message.at - start.at);
+	if (!input->messages.is_json)		/* JSON knows its own */
+		input->reader.place = (uint64_t)(message.at -
+		                                 input->messages.base);
 	if (found == PROTOBUF_MALFORMED)
 		return reader_fail(&input->reader, error, "expected a field of "
 		                   "a protobuf");
 	if (found == PROTOBUF_CUT_SHORT)
 		input->reader.is_cut_short = true;
-	if (!is_there && input->reader.is_cut_short)
-		return reader_fail_empty(&input->reader, error);
-	if (!is_there)
-		return reader_fail(&input->reader, error, "no dictionary; "
-		    "profiles of OTLP before version 1.7 are not read");
-	return 0;
+	if (is_there)
+		return 0;
+	return is_last && input->reader.is_cut_short ? 1 :
+	    reader_fail(&input->reader, error, "no dictionary; "
+	                "profiles of OTLP before version 1.7 are not read");
 }
 
 static int
@@ -1081,13 +1426,85 @@ enter_tables(struct otlp *input, struct protobuf dictionary,
 			return -1;
 	}
 	for (size_t i = 0; i < input->locations.n; i++)
-		if (enter_location(input, i, error) != 0)
+		if (enter_location(input,
+		    (struct otlp_location *)input->locations.items + i,
+		    error) != 0)
 			return -1;
 	return 0;
 }
 
+/* Of a message in binary. */
 static int
-read_message(struct otlp *input, struct protobuf message, struct error *error)
+otlp_find_revision(struct otlp *input, struct protobuf message,
+                   struct protobuf dictionary, struct error *error)
+{
+	struct otlp_guess *guess = &input->guess;
+	struct protobuf_field field = { 0 };
+	bool is_second;
+
+	*guess = (struct otlp_guess){ .can_be_values = true,
+		.can_be_attributes = true };
+	while (protobuf_next(&dictionary, &field) == PROTOBUF_FIELD)
+		guess->n_attributes += field.number ==
+		                       OTLP_DICTIONARY_ATTRIBUTES;
+	if (visit_profiles(input, message, visit_revision, error) != 0)
+		return -1;
+	is_second = guess->has_list && guess->can_be_values &&
+	            !guess->can_be_attributes;
+	input->revision = guess->sure != NULL ? *guess->sure :
+	                  revisions[is_second];
+	return 0;
+}
+
+/* Reads the tables of a message, and which revision it is of. */
+static int
+otlp_begin_message(struct otlp *input, size_t number,
+                   struct protobuf *dictionary, struct error *error)
+{
+	struct protobuf message = otlp_message_at(&input->messages, number);
+	struct error why = { 0 };
+	int result = find_dictionary(input, number, dictionary, error);
+
+	if (result != 0)
+		return result;
+	input->revision = otlp_json_revision;
+	if ((!input->messages.is_json &&
+	     otlp_find_revision(input, message, *dictionary, &why) != 0) ||
+	    read_dictionary(input, *dictionary, &why) != 0)
+		return reader_pass_file(&input->reader, &why, error);
+	return 0;
+}
+
+/* Reads what must be known of all messages before the first sample. */
+static int
+otlp_read_ahead(struct otlp *input, struct protobuf *dictionary,
+                struct error *error)
+{
+	struct error why = { 0 };
+
+	for (size_t i = 0; i < input->messages.n; i++) {
+		int result = otlp_begin_message(input, i, dictionary, error);
+
+		if (result < 0)
+			return -1;
+		if (result > 0) {
+			input->messages.n = i;
+			break;
+		}
+		if (visit_profiles(input, otlp_message_at(&input->messages, i),
+		                   visit_types, &why) != 0 ||
+		    visit_profiles(input, otlp_message_at(&input->messages, i),
+		                   visit_times, &why) != 0)
+			return reader_pass_file(&input->reader, &why, error);
+	}
+	if (input->messages.n == 0)
+		return reader_fail_empty(&input->reader, error);
+	return enter_types(input, &why) == 0 ? 0 :
+	       reader_pass_file(&input->reader, &why, error);
+}
+
+static int
+otlp_read_messages(struct otlp *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	struct protobuf dictionary = { NULL, NULL };
@@ -1095,22 +1512,27 @@ read_message(struct otlp *input, struct protobuf message, struct error *error)
 
 	input->most_frames = FRAMES_FREE + FRAMES_A_BYTE *
 	                     source_done(reader->source);
-	if (find_dictionary(input, message, &dictionary, error) != 0)
+	if (otlp_read_ahead(input, &dictionary, error) != 0)
 		return -1;
-	if ((input->revision.stack == 0 &&
-	     (input->revision = revisions[0],
-	      visit_profiles(input, message, visit_revision, &why) != 0)) ||
-	    read_dictionary(input, dictionary, &why) != 0 ||
-	    visit_profiles(input, message, visit_types, &why) != 0 ||
-	    visit_profiles(input, message, visit_times, &why) != 0 ||
-	    enter_types(input, &why) != 0 ||
-	    visit_profiles(input, message, visit_samples, &why) != 0)
-		return reader_pass_file(reader, &why, error);
+	for (size_t i = 0; i < input->messages.n; i++) {
+		/* The tables of a single message are at hand. */
+		if (input->messages.n > 1 &&
+		    otlp_begin_message(input, i, &dictionary, error) != 0)
+			return -1;
+		if (enter_tables(input, dictionary, &why) != 0 ||
+		    visit_profiles(input, otlp_message_at(&input->messages, i),
+		                   visit_samples, &why) != 0)
+			return reader_pass_file(reader, &why, error);
+		if (reader_step(reader, error) != 0)
+			return -1;
+	}
 	if (input->n_samples == 0)
 		return reader_fail_file(reader, error, "no samples in these "
 		                        "profiles of OTLP");
-	if (enter_tables(input, dictionary, &why) != 0)
-		return reader_pass_file(reader, &why, error);
+	if (input->has_deep_values &&
+	    reader_warn(reader, error, "values of attributes in more than %d "
+	                "arrays or lists are not read", OTLP_VALUE_DEPTH) != 0)
+		return -1;
 	return reader_warn_cut_short(reader, "", error) == 0 ?
 	    pprof_profile_fill(&input->builder.tables,
 	                       &input->builder.samples, reader->is_cut_short,
@@ -1118,59 +1540,18 @@ read_message(struct otlp *input, struct protobuf message, struct error *error)
 }
 
 static int
-read_binary(struct otlp *input, struct error *error)
+otlp_read_input(struct otlp *input, struct error *error)
 {
-	struct source *source = input->reader.source;
-	size_t size;
-	const char *bytes = source_peek(source, SIZE_MAX, &size, error);
-	const unsigned char *at = (const unsigned char *)bytes;
-	int result;
+	struct reader *reader = &input->reader;
 
-	if (bytes == NULL)
+	input->mapping_keys = names_new(error);
+	input->location_keys = names_new(error);
+	if (input->mapping_keys == NULL || input->location_keys == NULL ||
+	    pprof_builder_begin(&input->builder, reader, error) != 0 ||
+	    otlp_messages_find(&input->messages, reader, error) != 0)
 		return -1;
-	input->reader.is_cut_short = source_is_cut_short(source);
-	result = read_message(input, (struct protobuf){ at, at + size }, error);
-	source_skip(source, size);
-	return result;
-}
-
-static int
-read_json(struct otlp *input, struct error *error)
-{
-	struct json_reader *json = json_reader_new(&input->reader, error);
-	struct text_buffer message = { 0 };
-	const unsigned char *at;
-	int result = -1;
-
-	if (json != NULL)
-		otlp_json_convert(json, &message, error);
-	if (!error->is_set) {
-		size_t size = message.length;
-
-		text_add_fill(&message, '\0', PROTOBUF_PADDING);
-		if (message.failed)
-			error_out_of_memory(error);
-		at = (const unsigned char *)message.bytes;
-		input->revision = otlp_json_revision;
-		input->reader.is_cut_short = json_is_cut_short(json);
-		input->reader.place = json_offset(json);
-		if (!error->is_set)
-			result = read_message(input, (struct protobuf){ at,
-			                      at + size }, error);
-	}
-	text_free(&message);
-	json_reader_free(json);
-	return result;
-}
-
-static bool
-otlp_is_json(const char *head, size_t size)
-{
-	size_t i = 0;
-
-	while (i < size && memchr(" \t\r\n", head[i], 4) != NULL)
-		i++;
-	return i < size && head[i] == '{';
+	reader->is_cut_short = input->messages.is_cut_short;
+	return otlp_read_messages(input, error);
 }
 
 static struct profile *
@@ -1180,20 +1561,14 @@ otlp_read(struct source *source, const struct read_options *options,
 	struct otlp input = { .n_samples = 0 };
 	int result = reader_begin(&input.reader, source, options,
 	                          READER_OFFSETS, error);
-	const char *head = NULL;
-	size_t size;
 
 	if (result == 0)
-		result = pprof_builder_begin(&input.builder, &input.reader,
-		                             error);
-	if (result == 0)
-		head = source_peek(source, FORMAT_HEAD_SIZE, &size, error);
-	if (head == NULL)
-		result = -1;
-	else
-		result = otlp_is_json(head, size) ? read_json(&input, error) :
-		         read_binary(&input, error);
+		result = otlp_read_input(&input, error);
+	source_skip(source, input.messages.n_input);
 	pprof_builder_free(&input.builder);
+	otlp_messages_free(&input.messages);
+	names_free(input.mapping_keys);
+	names_free(input.location_keys);
 	free(input.strings.items);
 	free(input.attributes.items);
 	free(input.functions.items);
@@ -1201,91 +1576,14 @@ otlp_read(struct source *source, const struct read_options *options,
 	free(input.lines.items);
 	free(input.stacks.items);
 	free(input.indices.items);
+	free(input.mappings.items);
 	free(input.types.items);
 	free(input.numbers.items);
+	text_free(&input.key);
+	text_free(&input.text);
 	text_free(&input.path);
 	text_free(&input.build_id);
 	return reader_end(&input.reader, result);
-}
-
-/* ---- probe ---- */
-
-static bool
-has_text(const char *head, size_t size, const char *text)
-{
-	return memmem(head, size, text, strlen(text)) != NULL;
-}
-
-/*
- * Goes into the field of bytes of that number that comes next, after fields of
- * bytes of smaller numbers; what lies beyond the head counts as there.
- */
-static bool
-enter_field(struct protobuf *message, uint32_t number)
-{
-	struct protobuf_field field = { 0 };
-	int found;
-
-	do {
-		const unsigned char *at = message->at;
-		uint64_t tag, size;
-
-		found = protobuf_next(message, &field);
-		if (found == PROTOBUF_CUT_SHORT && field.number == number &&
-		    (at = protobuf_varint(at, &tag)) != NULL &&
-		    (at = protobuf_varint(at, &size)) != NULL) {
-			message->at = at;
-			return true;
-		}
-		if (found != PROTOBUF_FIELD || field.wire != PROTOBUF_BYTES ||
-		    field.number > number)
-			return false;
-	} while (field.number < number);
-	*message = protobuf_message(&field);
-	return true;
-}
-
-/* Resource, scope, profile, sample type: a message of small numbers. */
-static bool
-has_sample_type(struct protobuf message)
-{
-	struct protobuf_field field = { 0 };
-
-	if (!enter_field(&message, OTLP_DATA_RESOURCE_PROFILES) ||
-	    !enter_field(&message, OTLP_RESOURCE_PROFILES_SCOPES) ||
-	    !enter_field(&message, OTLP_SCOPE_PROFILES_PROFILES) ||
-	    protobuf_next(&message, &field) != PROTOBUF_FIELD ||
-	    field.wire != PROTOBUF_BYTES)
-		return false;
-	if (field.number == OTLP_PROFILE_SAMPLES)
-		return true;
-	message = protobuf_message(&field);
-	while (protobuf_next(&message, &field) == PROTOBUF_FIELD)
-		if (field.number > 3 || field.wire != PROTOBUF_VARINT)
-			return false;
-	return message.at == message.end;
-}
-
-static int
-otlp_probe(const void *head, size_t size)
-{
-	/* With the padding that readers of fields want. */
-	unsigned char copy[FORMAT_HEAD_SIZE + PROTOBUF_PADDING];
-
-	if (size > FORMAT_HEAD_SIZE)
-		size = FORMAT_HEAD_SIZE;
-	if (otlp_is_json(head, size))
-		return (has_text(head, size, "\"resourceProfiles\"") ||
-		        has_text(head, size, "\"resource_profiles\"") ||
-		        (has_text(head, size, "\"dictionary\"") &&
-		         (has_text(head, size, "\"stringTable\"") ||
-		          has_text(head, size, "\"string_table\"")))) ?
-		    PROBE_SURE :
-		    PROBE_NO;
-	memcpy(copy, head, size);
-	memset(copy + size, 0, PROTOBUF_PADDING);
-	return has_sample_type((struct protobuf){ copy, copy + size }) ?
-	       PROBE_SURE : PROBE_NO;
 }
 
 const struct format format_otlp = {

@@ -9,10 +9,14 @@
 #ifndef CPPROF_FORMATS_OTLP_FIELDS_H
 #define CPPROF_FORMATS_OTLP_FIELDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/text_buffer.h"
 #include "src/formats/json/json_reader.h"
+#include "src/formats/pprof/pprof.h"
+#include "src/formats/reader.h"
 
 enum {
 	OTLP_DATA_RESOURCE_PROFILES = 1, OTLP_DATA_DICTIONARY = 2,
@@ -30,8 +34,21 @@ enum {
 	OTLP_LINE_FUNCTION = 1, OTLP_LINE_NUMBER = 2,
 	OTLP_FUNCTION_NAME = 1, OTLP_FUNCTION_SYSTEM_NAME = 2, OTLP_FUNCTION_FILE = 3,
 	OTLP_STACK_LOCATIONS = 1,
+	/* In the table the third is the unit, elsewhere the key's string. */
 	OTLP_ATTRIBUTE_KEY = 1, OTLP_ATTRIBUTE_VALUE = 2,
-	OTLP_VALUE_TEXT = 1, OTLP_VALUE_INTEGER = 3,
+	OTLP_ATTRIBUTE_UNIT = 3, OTLP_ATTRIBUTE_KEY_STRING = 3,
+	OTLP_VALUE_TEXT = 1, OTLP_VALUE_TRUTH = 2, OTLP_VALUE_INTEGER = 3,
+	OTLP_VALUE_FRACTION = 4, OTLP_VALUE_ARRAY = 5, OTLP_VALUE_LIST = 6,
+	OTLP_VALUE_BYTES = 7, OTLP_VALUE_STRING = 8,
+	OTLP_ARRAY_VALUES = 1, OTLP_LIST_VALUES = 1,
+};
+
+/* Arrays and lists inside each other in the value of an attribute. */
+enum { OTLP_VALUE_DEPTH = 16 };
+
+/* Part of an array. */
+struct otlp_span {
+	size_t first, n;
 };
 
 /* Numbers of a sample's and a profile's fields; 0: there is no such field. */
@@ -48,8 +65,48 @@ static const struct otlp_revision otlp_json_revision = {
 	.start = 20, .length = 21, .locations = 30,
 };
 
-/* Writes what the JSON says as such a message; failures set *error. */
-void otlp_json_convert(struct json_reader *json, struct text_buffer *message,
+/*
+ * Appends the next object of the JSON as such a message; false: there is none,
+ * or *error is set.
+ */
+bool otlp_json_convert(struct json_reader *json, struct text_buffer *message,
                        struct error *error);
+
+/* ---- otlp_messages.c ---- */
+
+/*
+ * The messages of an input: one, or several one after the other, as the
+ * Collector's file exporter writes them.  JSON has a message a line; messages
+ * of protobuf, and all that are packed one by one, have their length before
+ * them, as four bytes, the highest first, or as a varint.
+ */
+struct otlp_messages {
+	struct otlp_span *spans;	/* of base */
+	size_t n, capacity;
+	const unsigned char *base;	/* the source's bytes, or these: */
+	struct text_buffer bytes;
+	size_t n_input;		/* the source's bytes that are at hand */
+	bool is_json;		/* they are of otlp_json_revision */
+	bool is_cut_short;	/* the last one may be */
+};
+
+/*
+ * Finds all of them in the whole input.  messages begins as { 0 }, is freed in
+ * any case, and good until the next call on the source.
+ */
+int otlp_messages_find(struct otlp_messages *messages, struct reader *reader,
+                       struct error *error);
+void otlp_messages_free(struct otlp_messages *messages);
+
+static inline struct protobuf
+otlp_message_at(const struct otlp_messages *messages, size_t i)
+{
+	const unsigned char *at = messages->base + messages->spans[i].first;
+
+	return (struct protobuf){ at, at + messages->spans[i].n };
+}
+
+/* The probe of the format. */
+int otlp_probe(const void *head, size_t size);
 
 #endif

@@ -5,6 +5,7 @@
  * definition, numbers of 64 bits as texts.  What is not used is left out.
  */
 #include <ctype.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@
 enum otlp_json_message {
 	DATA, RESOURCE_PROFILES, RESOURCE, SCOPE_PROFILES, PROFILE, TYPE,
 	SAMPLE, DICTIONARY, MAPPING, LOCATION, LINE, FUNCTION, STACK,
-	ATTRIBUTE, VALUE,
-	NUMBER, TEXT		/* no messages */
+	ATTRIBUTE, VALUE, ARRAY, LIST,
+	NUMBER, TEXT, TRUTH, FRACTION, BASE64	/* no messages */
 };
 
 static const struct key {
@@ -70,13 +71,25 @@ static const struct key {
 	{ STACK, "locationindices", OTLP_STACK_LOCATIONS, NUMBER },
 	{ ATTRIBUTE, "key", OTLP_ATTRIBUTE_KEY, TEXT },
 	{ ATTRIBUTE, "keystrindex", OTLP_ATTRIBUTE_KEY, NUMBER },
+	{ ATTRIBUTE, "unitstrindex", OTLP_ATTRIBUTE_UNIT, NUMBER },
 	{ ATTRIBUTE, "value", OTLP_ATTRIBUTE_VALUE, VALUE },
 	{ VALUE, "stringvalue", OTLP_VALUE_TEXT, TEXT },
+	{ VALUE, "boolvalue", OTLP_VALUE_TRUTH, TRUTH },
 	{ VALUE, "intvalue", OTLP_VALUE_INTEGER, NUMBER },
+	{ VALUE, "doublevalue", OTLP_VALUE_FRACTION, FRACTION },
+	{ VALUE, "arrayvalue", OTLP_VALUE_ARRAY, ARRAY },
+	{ VALUE, "kvlistvalue", OTLP_VALUE_LIST, LIST },
+	{ VALUE, "bytesvalue", OTLP_VALUE_BYTES, BASE64 },
+	{ VALUE, "stringvaluestrindex", OTLP_VALUE_STRING, NUMBER },
+	{ ARRAY, "values", OTLP_ARRAY_VALUES, VALUE },
+	{ LIST, "values", OTLP_LIST_VALUES, ATTRIBUTE },
 };
 
-/* data, resource, scope, profile, sample; dictionary, location, line */
-enum { DEPTH_MAX = 8, NAME_MAX_LENGTH = 32 };
+/*
+ * Messages inside each other: data, dictionary, attribute, and a value of
+ * OTLP_VALUE_DEPTH arrays or lists, each two or three messages.
+ */
+enum { DEPTH_MAX = 8 + 3 * OTLP_VALUE_DEPTH, NAME_MAX_LENGTH = 32 };
 
 /* An object that is open. */
 struct level {
@@ -130,25 +143,108 @@ otlp_json_read_number(const struct json_token *token, uint64_t *number)
 	return at == end && token->length > is_negative;
 }
 
+/* Adds a number with a fraction, or "NaN", "Infinity", "-Infinity". */
+static bool
+otlp_json_add_fraction(struct text_buffer *to, uint32_t field,
+                       const struct json_token *token)
+{
+	char text[64], *end;
+	uint64_t bits;
+	double number;
+
+	if (token->length == 0 || token->length >= sizeof text)
+		return false;
+	memcpy(text, token->text, token->length);
+	text[token->length] = '\0';
+	number = strtod(text, &end);
+	if (*end != '\0')
+		return false;
+	memcpy(&bits, &number, sizeof bits);
+	bits = htole64(bits);
+	protobuf_add_varint(to, field << 3 | PROTOBUF_FIXED64);
+	text_add(to, (const char *)&bits, sizeof bits);
+	return true;
+}
+
+/* The six bits that a letter of base64 stands for, of both alphabets; or -1. */
+static int
+otlp_json_six_bits(char c)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *at;
+
+	if (c == '-' || c == '_')
+		return c == '-' ? 62 : 63;
+	at = c != '\0' ? strchr(letters, c) : NULL;
+	return at != NULL ? (int)(at - letters) : -1;
+}
+
+/* Adds the bytes that a text is in base64, with or without padding. */
+static bool
+otlp_json_add_base64(struct text_buffer *to, uint32_t field,
+                     const struct json_token *token)
+{
+	size_t n = token->length;
+	unsigned bits = 0, n_bits = 0;
+
+	while (n > 0 && token->text[n - 1] == '=')
+		n--;
+	if (n % 4 == 1)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (otlp_json_six_bits(token->text[i]) < 0)
+			return false;
+	protobuf_add_varint(to, field << 3 | PROTOBUF_BYTES);
+	protobuf_add_varint(to, n * 6 / 8);
+	for (size_t i = 0; i < n; i++) {
+		bits = bits << 6 | (unsigned)otlp_json_six_bits(token->text[i]);
+		n_bits += 6;
+		if (n_bits >= 8) {
+			n_bits -= 8;
+			text_add_char(to, (char)(bits >> n_bits));
+		}
+	}
+	return true;
+}
+
+/* Adds a value that is no object; false: it is not of the key's kind. */
+static bool
+otlp_json_add_field(struct text_buffer *to, const struct key *key,
+                    const struct json_token *token)
+{
+	bool is_text = token->type == JSON_STRING;
+	bool is_truth = token->type == JSON_TRUE || token->type == JSON_FALSE;
+	uint64_t number;
+
+	if (key->kind == TRUTH && is_truth)
+		protobuf_add_value(to, key->number, token->type == JSON_TRUE);
+	else if (key->kind == TEXT && is_text)
+		protobuf_add_bytes(to, key->number, token->text, token->length);
+	else if (key->kind == NUMBER && !is_truth &&
+	         otlp_json_read_number(token, &number))
+		protobuf_add_value(to, key->number, number);
+	else
+		return (key->kind == FRACTION && !is_truth &&
+		        otlp_json_add_fraction(to, key->number, token)) ||
+		       (key->kind == BASE64 && is_text &&
+		        otlp_json_add_base64(to, key->number, token));
+	return true;
+}
+
 static void
 otlp_json_add_value(struct converter *converter, const struct json_token *token)
 {
+	static const char *const names[] = { [NUMBER] = "a whole number",
+		[TEXT] = "a text", [TRUTH] = "true or false",
+		[FRACTION] = "a number", [BASE64] = "bytes in base64" };
 	struct level *level = &converter->levels[converter->depth];
 	const struct key *key = level->key;
-	uint64_t number;
 
-	if (key->kind == TEXT && token->type == JSON_STRING) {
-		protobuf_add_bytes(&level->bytes, key->number, token->text,
-		                   token->length);
-	} else if (key->kind == NUMBER &&
-	           otlp_json_read_number(token, &number)) {
-		protobuf_add_value(&level->bytes, key->number, number);
-	} else {
+	if (!otlp_json_add_field(&level->bytes, key, token))
 		json_fail(converter->json, token->offset, "expected %s as "
-		          "\"%s\"", key->kind == NUMBER ? "a whole number" :
-		          key->kind == TEXT ? "a text" : "an object",
-		          key->name);
-	}
+		          "\"%s\"", key->kind < NUMBER ? "an object" :
+		          names[key->kind], key->name);
 	if (!level->is_array)
 		level->key = NULL;
 }
@@ -164,7 +260,13 @@ otlp_json_open_object(struct converter *converter,
 		          "expected here");
 		return;
 	}
-	/* The definition has no deeper ones. */
+	/* Only values of attributes can be so deep; those are left out. */
+	if (converter->depth + 1 == DEPTH_MAX) {
+		json_skip(converter->json, token);
+		if (!level->is_array)
+			level->key = NULL;
+		return;
+	}
 	converter->depth++;
 	level[1].message = level->key->kind;
 	level[1].key = NULL;
@@ -217,9 +319,12 @@ read_token(struct converter *converter, const struct json_token *token)
 		break;
 	case JSON_STRING:
 	case JSON_NUMBER:
-		otlp_json_add_value(converter, token);
+	case JSON_TRUE:
+	case JSON_FALSE:
+		if (level->key != NULL)
+			otlp_json_add_value(converter, token);
 		break;
-	default:		/* null and truth values: the default */
+	default:		/* null: the default */
 		if (!level->is_array)
 			level->key = NULL;
 		break;
@@ -227,7 +332,7 @@ read_token(struct converter *converter, const struct json_token *token)
 	return true;
 }
 
-void
+bool
 otlp_json_convert(struct json_reader *json, struct text_buffer *message,
                   struct error *error)
 {
@@ -235,13 +340,14 @@ otlp_json_convert(struct json_reader *json, struct text_buffer *message,
 	struct json_token token;
 	bool has_failed = false;
 
+	if (!json_next(json, &token))
+		return false;
 	converter.levels[0].message = DATA;
-	if (json_next(json, &token) && token.type != JSON_OBJECT)
+	if (token.type != JSON_OBJECT)
 		json_fail(json, token.offset, "expected an object");
 	while (!error->is_set && json_next(json, &token) &&
 	       read_token(&converter, &token))
 		;
-	json_next(json, &token);	/* more is an error */
 	/*
 	 * Where the text is cut short, objects that are read in full count, and
 	 * so do those in which they are.
@@ -257,11 +363,13 @@ otlp_json_convert(struct json_reader *json, struct text_buffer *message,
 		else
 			close_object(&converter);
 	}
-	for (size_t i = 0; i < DEPTH_MAX; i++)
+	text_add(message, converter.levels[0].bytes.bytes,
+	         converter.levels[0].bytes.length);
+	for (size_t i = 0; i < DEPTH_MAX; i++) {
 		has_failed |= converter.levels[i].bytes.failed;
-	*message = converter.levels[0].bytes;
-	for (size_t i = 1; i < DEPTH_MAX; i++)
 		text_free(&converter.levels[i].bytes);
-	if (has_failed)
+	}
+	if (has_failed || message->failed)
 		error_out_of_memory(error);
+	return !error->is_set;
 }

@@ -18,7 +18,8 @@
 _Static_assert((int)SOURCE_PADDING >= (int)PROTOBUF_PADDING,
                "numbers are read beyond the bytes at hand");
 
-enum { FIELD_MAX = 256 << 20, HEADER_MAX = 2 * VARINT_MAX };
+enum { FIELD_MAX = 256 << 20, HEADER_MAX = 2 * VARINT_MAX,
+       SIGNS_ENOUGH = 32	/* fields of tables */ };
 
 struct pprof {
 	struct reader reader;
@@ -171,20 +172,69 @@ pprof_is_sample(const struct protobuf_field *field)
 	return found == PROTOBUF_END && has_value;
 }
 
+/* A mapping, location or function: numbers, and lines of a location. */
+static bool
+pprof_is_item(const struct protobuf_field *field)
+{
+	struct protobuf message = protobuf_message(field);
+	struct protobuf_field part;
+	int found;
+
+	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
+		if (part.number > MAPPING_HAS_INLINE_FRAMES ||
+		    (part.wire != PROTOBUF_VARINT &&
+		     (part.wire != PROTOBUF_BYTES ||
+		      field->number != PROFILE_LOCATION ||
+		      part.number != LOCATION_LINE)))
+			return false;
+	return found == PROTOBUF_END;
+}
+
+/* What the fields at the front of a file are. */
+struct pprof_signs {
+	size_t n_types, n_samples, n_items, n_strings;
+	bool has_first_string;		/* the empty one comes first */
+};
+
+static bool
+pprof_note_field(struct pprof_signs *signs, const struct protobuf_field *field)
+{
+	switch (field->number) {
+	case PROFILE_SAMPLE_TYPE:
+		signs->n_types += field->value > 0;
+		return is_type(field);
+	case PROFILE_SAMPLE:
+		signs->n_samples++;
+		return pprof_is_sample(field);
+	case PROFILE_MAPPING:
+	case PROFILE_LOCATION:
+	case PROFILE_FUNCTION:
+		signs->n_items++;
+		return pprof_is_item(field);
+	case PROFILE_STRING_TABLE:
+		if (signs->n_strings++ == 0)
+			signs->has_first_string = field->value == 0;
+		return true;
+	default:
+		return true;
+	}
+}
+
 /*
  * The fields at the front must all be those of a profile, and one of them a
- * sample type; or a sample, if so many come first that no type is visible.
- * Types without name and unit do not count: they are two bytes, which other
- * files have, too.
+ * sample type; types without name and unit do not count: they are two bytes,
+ * which other files have, too.  Fields may come in any order, the tables of a
+ * large profile before its types: then a sample, or strings of which the first
+ * is empty, must be there.
  */
 static int
 pprof_probe(const void *head, size_t size)
 {
 	/* With the padding that readers of fields want. */
 	unsigned char copy[FORMAT_HEAD_SIZE + PROTOBUF_PADDING];
+	struct pprof_signs signs = { 0 };
 	struct protobuf message;
 	struct protobuf_field field;
-	bool has_type = false, has_sample = false;
 	int found;
 
 	if (size > FORMAT_HEAD_SIZE)
@@ -192,23 +242,18 @@ pprof_probe(const void *head, size_t size)
 	memcpy(copy, head, size);
 	memset(copy + size, 0, PROTOBUF_PADDING);
 	message = (struct protobuf){ copy, copy + size };
-	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD) {
-		if (!is_profile_field(&field))
+	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD)
+		if (!is_profile_field(&field) ||
+		    !pprof_note_field(&signs, &field))
 			return PROBE_NO;
-		if (field.number == PROFILE_SAMPLE_TYPE) {
-			if (!is_type(&field))
-				return PROBE_NO;
-			has_type |= field.value > 0;
-		}
-		if (field.number == PROFILE_SAMPLE) {
-			if (!pprof_is_sample(&field))
-				return PROBE_NO;
-			has_sample = true;
-		}
-	}
 	if (found == PROTOBUF_MALFORMED)
 		return PROBE_NO;
-	return has_type ? PROBE_SURE : has_sample ? PROBE_MAYBE : PROBE_NO;
+	if (signs.n_types > 0)
+		return PROBE_SURE;
+	if ((signs.has_first_string ? signs.n_strings : 0) +
+	    signs.n_items >= SIGNS_ENOUGH)
+		return PROBE_LIKELY;
+	return signs.n_samples > 0 ? PROBE_MAYBE : PROBE_NO;
 }
 
 const struct format format_pprof = {

@@ -189,7 +189,6 @@ pprof_samples_add_field(struct pprof_samples *samples,
 
 static int
 pprof_samples_begin(struct pprof_samples *samples,
-                    const struct pprof_tables *tables,
                     const struct protobuf_field *field, struct error *error)
 {
 	uint32_t n;
@@ -216,7 +215,8 @@ pprof_samples_begin(struct pprof_samples *samples,
 		return error_set(error, "expected a sample with 1 to %d "
 		                 "values", RESOURCES_MAX);
 	samples->n_values = n;
-	samples->counts_records = samples->has_raw || tables->n_types != 2;
+	/* As many as types, which may come later. */
+	samples->counts_records = samples->has_raw || n != 2;
 	samples->n_columns = n + samples->counts_records;
 	/* The values of a list's samples have a bit each. */
 	if (n > PPROF_ZEROS_MAX)
@@ -585,7 +585,7 @@ pprof_samples_add(struct pprof_samples *samples, struct pprof_tables *tables,
 	if (field->wire != PROTOBUF_BYTES)
 		return error_set(error, "expected a sample");
 	if (samples->n_values == 0 &&
-	    pprof_samples_begin(samples, tables, field, error) != 0)
+	    pprof_samples_begin(samples, field, error) != 0)
 		return -1;
 	samples->n_labels = samples->n_ids = 0;
 	samples->position = position;
