@@ -4,7 +4,8 @@
  * A simulated thread spends stretches in both modes, drawn from one seed.  The
  * periods of its event end anywhere, and it traps in user mode; ticks come at
  * their own pace.  Each mode must be charged what it used.  So must each
- * millisecond of short threads.
+ * millisecond of short threads.  Traps must not read the thread's clock, since
+ * the kernel may then suspend the thread there.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -24,7 +25,11 @@
 
 enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };
 
+/* Before the event was opened. */
+#define BEFORE_US 123
+
 static uint64_t now_us;
+static unsigned n_readings;	/* of the thread's clock */
 
 /* What the collector links with. */
 struct resources resources;
@@ -33,8 +38,16 @@ __thread struct thread *thread_self;
 uint64_t
 process_clock(clockid_t clock)
 {
-	(void)clock;
+	n_readings += clock == CLOCK_THREAD_CPUTIME_ID;
 	return now_us * 1000;
+}
+
+bool
+perf_event_time(struct thread *thread, unsigned column, uint64_t *us)
+{
+	(void)thread, (void)column;
+	*us = now_us - BEFORE_US;
+	return true;
 }
 
 uint64_t
@@ -104,9 +117,10 @@ start(struct machine *machine, uint64_t interval, bool is_random)
 {
 	struct account *account = &machine->meters.accounts[0];
 
-	*machine = (struct machine){ .tick_us = TICK_US };
+	*machine = (struct machine){ .tick_us = TICK_US,
+		.stretch_us = BEFORE_US };
 	machine->thread.meters = &machine->meters;
-	now_us = 0;
+	now_us = BEFORE_US;
 	resources = (struct resources){
 		.n = 1, .is_random = is_random,
 		.columns = { { .source = &clock_source,
@@ -115,8 +129,10 @@ start(struct machine *machine, uint64_t interval, bool is_random)
 	meter_start(&account->meter, interval, is_random, 5);
 	account->period = account->meter.left;
 	perf_clock_start(&machine->thread, 0);
+	perf_clock_compare(&machine->thread, 0);
+	account->seen = now_us;
 	machine->meters.clock.is_of_user_mode = true;
-	machine->trap_us = account->period;
+	machine->trap_us = now_us + account->period;
 }
 
 /* As in lib/sources/perf.c. */
@@ -124,6 +140,7 @@ static void
 end_period(struct machine *machine)
 {
 	struct account *account = &machine->meters.accounts[0];
+	const unsigned before = n_readings;
 
 	if (!machine->is_in_kernel) {
 		machine->hits[0] += perf_clock_trap(&machine->thread, 0,
@@ -132,6 +149,7 @@ end_period(struct machine *machine)
 		    true) || account->meter.random != 0 ? account->meter.left :
 		    account->meter.interval;
 	}
+	assert_int_equal(n_readings, before);
 	machine->trap_us = now_us + account->period;
 }
 
@@ -240,7 +258,7 @@ set_alarm(struct machine *machine)
 
 	account->period = account->meter.left > LEAST_US ?
 	    account->meter.left : LEAST_US;
-	return perf_clock_set(&machine->thread, account->period, LEAST_US);
+	return perf_clock_set(&machine->thread, 0, account->period, LEAST_US);
 }
 
 /* Adds the hits of each millisecond of a thread that starts. */
@@ -250,10 +268,13 @@ run_short(struct machine *machine, uint64_t seed, double share,
 {
 	const uint64_t start_us = now_us;
 	uint64_t alarm, trap_us;
+	unsigned before;
 
 	machine->thread.tid = (int)seed;
 	machine->meters.accounts[0].seen = now_us;
 	perf_clock_start(&machine->thread, 0);
+	perf_clock_compare(&machine->thread, 0);
+	before = n_readings;
 	machine->meters.clock.is_of_user_mode = true;
 	machine->meters.accounts[0].is_by_hand = true;
 	alarm = set_alarm(machine);
@@ -273,6 +294,7 @@ run_short(struct machine *machine, uint64_t seed, double share,
 		trap_us += alarm;
 	}
 	now_us = start_us + 1000 * THREAD_MS;
+	assert_int_equal(n_readings, before);
 }
 
 /*

@@ -42,10 +42,34 @@ class Refused(Exception):
     """Intervals that cannot be random on this machine, as record says."""
 
 
+class Beside:
+    """So many loops, on one processor with what is run meanwhile."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __enter__(self):
+        self.processors = os.sched_getaffinity(0)
+        if self.n > 0:
+            os.sched_setaffinity(0, {min(self.processors)})
+        self.loops = [subprocess.Popen(['sh', '-c', 'while :; do :; done'])
+                      for _ in range(self.n)]
+
+    def __exit__(self, *_):
+        os.sched_setaffinity(0, self.processors)
+        for loop in self.loops:
+            loop.kill()
+            loop.wait()
+
+
 class Turns:
     """One recorded run: what its parts used and what its profile shows."""
 
-    def __init__(self, *words, options=(), is_nobody=False):
+    def __init__(self, *words, options=(), is_nobody=False, n_beside=0):
+        with Beside(n_beside):
+            self.record(words, options, is_nobody)
+
+    def record(self, words, options, is_nobody):
         with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
             os.chmod(directory, 0o777)
             recording = os.path.join(directory, 'r')
@@ -108,11 +132,13 @@ class Turns:
         return (found - share) / error, text
 
 
-def check_shares(words, options, is_nobody):
-    turns = Turns(*words, options=options, is_nobody=is_nobody)
+def check_shares(words, options, is_nobody, n_beside=0):
+    turns = Turns(*words, options=options, is_nobody=is_nobody,
+                  n_beside=n_beside)
     distance, text = turns.distance()
     claims.check(f'shares hold in {" ".join(map(str, words))}'
                  f'{" " if options else ""}{" ".join(options)}'
+                 f'{" beside loops" if n_beside else ""}'
                  f'{" for an ordinary user" if is_nobody else ""}',
                  abs(distance) < WORST, f'{distance:+.1f}: {text}')
 
@@ -210,6 +236,9 @@ STEADY = (
     ('pool', 150, 300, 900), ('itimer', 150, 500, 0), ('timer', 150, 500, 0),
 )
 
+# The handlers of a thread that shares its processor run first when it goes on.
+BESIDE = ('itimer', 400, 500, 0)
+
 
 def check_short_run():
     """A run of a second has samples enough."""
@@ -236,6 +265,8 @@ def main():
             check_shares(words, ('-F', '1000'), is_nobody)
         for words in STEADY:
             check_shares(words, (), is_nobody)
+        for options in (), ('-F', '1000'):
+            check_shares(BESIDE, options, is_nobody, n_beside=2)
         check_shares(SHORT[0], ('--random',), is_nobody)
         if is_nobody:       # whose first period begins while they start
             check_shares(SHORTEST, (), is_nobody)

@@ -46,7 +46,53 @@ seed_of(const struct thread *thread, unsigned column)
 {
 	return thread->meters->accounts[column].meter.left +
 	    ((uint64_t)thread->tid << 40) +
-	    (process_clock(CLOCK_THREAD_CPUTIME_ID) << 10);
+	    (process_clock(CLOCK_MONOTONIC) << 10);
+}
+
+static uint64_t
+perf_clock_thread_us(void)
+{
+	return process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+}
+
+/* On the event's clock, which begins when it is opened. */
+static uint64_t
+perf_clock_event_us(struct thread *thread, unsigned column)
+{
+	uint64_t us;
+
+	if (perf_event_time(thread, column, &us))
+		return us;
+	return perf_clock_thread_us() -
+	    (uint64_t)thread->meters->clock.offset_us;
+}
+
+void
+perf_clock_compare(struct thread *thread, unsigned column)
+{
+	uint64_t us;
+
+	if (perf_event_time(thread, column, &us))
+		thread->meters->clock.offset_us =
+		    (int64_t)(perf_clock_thread_us() - us);
+}
+
+/* Of the event's time, what is after the last counted. */
+static uint64_t
+perf_clock_unseen_at(const struct thread *thread, unsigned column, uint64_t now)
+{
+	const uint64_t seen = thread->meters->accounts[column].seen;
+	const int64_t us = (int64_t)(now - seen) +
+	    thread->meters->clock.offset_us;
+
+	return us > 0 ? (uint64_t)us : 0;
+}
+
+uint64_t
+perf_clock_unseen(struct thread *thread, unsigned column)
+{
+	return perf_clock_unseen_at(thread, column,
+	    perf_clock_event_us(thread, column));
 }
 
 /*
@@ -110,10 +156,11 @@ paced(struct thread *thread, unsigned column, uint64_t hits)
  * sees all modes, the meter knows.
  */
 uint64_t
-perf_clock_set(struct thread *thread, uint64_t period, uint64_t least)
+perf_clock_set(struct thread *thread, unsigned column, uint64_t period,
+    uint64_t least)
 {
 	struct perf_clock *clock = &thread->meters->clock;
-	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	const uint64_t now = perf_clock_event_us(thread, column);
 	uint64_t late = 0;
 
 	if (clock->is_of_user_mode && clock->counted_us != 0)
@@ -138,7 +185,7 @@ perf_clock_start(struct thread *thread, unsigned column)
 {
 	thread->meters->clock = (struct perf_clock){
 		.n_switches = NOT_COUNTED,
-		.checked_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000,
+		.checked_us = perf_clock_thread_us(),
 	};
 	set_pace(thread, column, resources.columns[column].is_paced ?
 	    stride_at(shared_pace(0)) : 1);
@@ -216,7 +263,7 @@ perf_clock_trap(struct thread *thread, unsigned column, bool is_own_trap)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	struct account *account = &thread->meters->accounts[column];
-	const uint64_t now = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
+	const uint64_t now = perf_clock_event_us(thread, column);
 	uint64_t most, us;
 
 	clock->n_user_ticks = 0;
@@ -225,8 +272,8 @@ perf_clock_trap(struct thread *thread, unsigned column, bool is_own_trap)
 	if (clock->is_stray || clock->is_given_up)	/* likewise */
 		return 0;
 	if (clock->is_of_user_mode) {
-		most = now + AHEAD_MAX * account->meter.interval -
-		    account->seen;
+		most = now + (uint64_t)clock->offset_us +
+		    AHEAD_MAX * account->meter.interval - account->seen;
 		us = account->period;
 		if (account->is_by_hand)
 			us = time_of_trap(clock, account, now);
@@ -235,7 +282,7 @@ perf_clock_trap(struct thread *thread, unsigned column, bool is_own_trap)
 		if (us > most)
 			us = most;
 	} else {
-		us = usage_unseen(thread, column);
+		us = perf_clock_unseen_at(thread, column, now);
 		if (us < account->meter.left && is_own_trap &&
 		    us >= account->period / 2)
 			us = account->meter.left;
@@ -249,13 +296,13 @@ perf_clock_own(struct thread *thread, unsigned column)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	struct account *account = &thread->meters->accounts[column];
-	uint64_t us;
+	uint64_t now, us;
 
 	if (clock->is_given_up)
 		return 0;
-	us = clock->is_of_user_mode ?
-	    process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000 - clock->counted_us :
-	    usage_unseen(thread, column);
+	now = perf_clock_event_us(thread, column);
+	us = clock->is_of_user_mode ? now - clock->counted_us :
+	    perf_clock_unseen_at(thread, column, now);
 	if (us < LONG_WORK_US && (clock->is_of_user_mode ?
 	    meter_has_memory(&account->meter) : us < account->meter.left))
 		return 0;
@@ -312,6 +359,7 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 			most -= most < late ? most : late;
 		return usage_hits_of(thread, column, most) * clock->stride;
 	}
+	perf_clock_compare(thread, column);
 	clock->is_at_tick = clock->is_of_user_mode && !clock->is_own_tick &&
 	    thread->meters->tick_mode == TICK_OF_KERNEL;
 	if (clock->is_of_user_mode)
@@ -374,12 +422,14 @@ perf_clock_end_tick(struct thread *thread, unsigned column)
 }
 
 enum perf_clock_change
-perf_clock_check(struct thread *thread)
+perf_clock_check(struct thread *thread, unsigned column)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	const bool was_given_up = clock->is_given_up;
-	const uint64_t now_us = process_clock(CLOCK_THREAD_CPUTIME_ID) / 1000;
-	const uint64_t us = now_us - clock->checked_us;
+	const uint64_t now_us = perf_clock_event_us(thread, column) +
+	    (uint64_t)clock->offset_us;
+	const uint64_t us = now_us > clock->checked_us ?
+	    now_us - clock->checked_us : 0;
 	uint64_t n, rate;
 
 	if (clock->n_switches == NOT_COUNTED)

@@ -91,6 +91,20 @@ perf_is_ours(const struct account *account)
 	    id == account->event_id;
 }
 
+bool
+perf_event_time(struct thread *thread, unsigned column, uint64_t *us)
+{
+	const struct account *account = &thread->meters->accounts[column];
+	uint64_t count;
+
+	if (!perf_is_ours(account) ||
+	    files_read(account->fd, &count, sizeof count) != sizeof count)
+		return false;
+	thread->own_bytes_read += sizeof count;
+	*us = count / 1000;
+	return true;
+}
+
 static void
 perf_close_descriptor(struct account *account)
 {
@@ -188,8 +202,11 @@ arm(struct thread *thread, unsigned column)
 	account->is_by_hand = true;
 	thread->meters->clock.armed_us = thread->meters->clock.alarm_us =
 	    thread->meters->clock.counted_us = 0;
+	if (is_clock(column))
+		perf_clock_compare(thread, column);
 	if (is_clock(column) && had_to)
-		perf_clock_set(thread, account->period, account->period);
+		perf_clock_set(thread, column, account->period,
+		    account->period);
 	/*
 	 * Where the first boundary is close, a clock can trap there once and
 	 * then be disabled, and so need not wait for the least period.  In user
@@ -224,8 +241,10 @@ perf_start(struct thread *thread, unsigned column)
 		perf_clock_start(thread, column);
 	thread->meters->accounts[column].is_armed = true;
 	ok = arm(thread, column);
-	if (is_clock(column))	/* what arming took is not the program's */
+	if (is_clock(column)) {	/* what arming took is not the program's */
 		usage_start(thread, column);
+		perf_clock_compare(thread, column);
+	}
 	thread->meters->accounts[column].needs_ticks = is_counted &&
 	    (!ok || is_clock(column));
 	return is_counted || ok;
@@ -285,7 +304,7 @@ open_clock_again(struct thread *thread, unsigned column)
 	}
 	if (!perf_open_again(thread, column) || resources.is_random)
 		return;
-	perf_clock_set(thread, account->period, account->period);
+	perf_clock_set(thread, column, account->period, account->period);
 	if (account->page == NULL)
 		perf_stack_map(account);
 	account->is_by_hand = false;
@@ -296,8 +315,7 @@ open_clock_again(struct thread *thread, unsigned column)
 /*
  * For a clock, which starts a whole period.  A period that the kernel
  * repeats by itself costs no calls, but each change loses the time from the
- * trap to the handler.  So short threads set each period.  Later the descriptor
- * is closed, which the program might miss.
+ * trap to the handler.  So short threads set each period.
  */
 static void
 set_clock(struct thread *thread, unsigned column)
@@ -322,11 +340,13 @@ set_clock(struct thread *thread, unsigned column)
 	}
 	if (is_by_hand)
 		period = period_to_boundary(account, column);
-	number = 1000 * (is_by_hand ? perf_clock_set(thread, period, least) :
-	    period);
+	number = 1000 * (is_by_hand ?
+	    perf_clock_set(thread, column, period, least) : period);
 	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
-	if (account->traps_once)
+	if (account->traps_once) {
 		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
+		perf_clock_compare(thread, column);	/* it was disabled */
+	}
 	account->traps_once = false;
 	account->is_by_hand = is_by_hand;
 	account->period = period;
@@ -334,7 +354,8 @@ set_clock(struct thread *thread, unsigned column)
 
 /*
  * Makes the next trap come at the meter's next boundary.  If the period will
- * never change again, the descriptor is not needed any more.
+ * never change again, the descriptor is not needed any more, unless it is that
+ * of a clock.
  */
 static void
 set_period(struct thread *thread, unsigned column)
@@ -370,8 +391,8 @@ set_period(struct thread *thread, unsigned column)
 	    (source->is_clock ? thread->meters->clock.stride : 1) >=
 	    (thread->tid == process_own.pid ? 1 : TRAPS_IN_DANGER))
 		perf_stack_map(account);
-	if (account->page != NULL && (source->is_clock ? !account->is_by_hand :
-	    !is_random && account->period == repeated_period(account)))
+	if (account->page != NULL && !source->is_clock && !is_random &&
+	    account->period == repeated_period(account))
 		perf_close_descriptor(account);
 }
 
@@ -490,7 +511,7 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 		 */
 		if (!is_own && source->is_clock && (clock->is_of_user_mode ||
 		    clock->is_given_up ||
-		    usage_unseen(thread, i) <= account->period))
+		    perf_clock_unseen(thread, i) <= account->period))
 			continue;
 		/*
 		 * What the kernel's usage does not include is only known from
@@ -546,7 +567,7 @@ perf_hits(struct thread *thread, unsigned column, uint64_t expiries)
 static void
 check_clock(struct thread *thread, unsigned column)
 {
-	switch (perf_clock_check(thread)) {
+	switch (perf_clock_check(thread, column)) {
 	case PERF_CLOCK_UNCHANGED:
 		break;
 	case PERF_CLOCK_CLOSE:
@@ -639,8 +660,8 @@ release_user_clock(struct thread *thread)
 	if (soonest < account->period)
 		account->period = soonest;
 	thread->meters->clock.counted_us = 0;
-	number = 1000 * perf_clock_set(thread, account->period,
-	    account->period);
+	number = 1000 * perf_clock_set(thread, (unsigned)column,
+	    account->period, account->period);
 	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
 }
 

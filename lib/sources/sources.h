@@ -234,7 +234,7 @@ uint64_t unsampled_lose(struct carryover *carryover);
  * at each trap, so totals are exact even if traps are lost.
  *
  * An event's page is mapped, and its descriptor is closed as soon as it is not
- * needed any more.  The mapping keeps the event alive, the program may close
+ * needed any more; a clock's is kept, since traps read it.  The mapping keeps the event alive, the program may close
  * what it likes, and a forked child inherits neither.  The event ends at exec.
  *
  * All functions: async-signal-safe, on the thread.
@@ -341,6 +341,13 @@ void perf_stack_count(struct thread *thread, unsigned column,
  * the thread is sampled at ticks (CPPROFDATA_CLOCK_GIVEN_UP) until it switches
  * less.
  *
+ * At a trap, time is read from the event and not from the thread's clock.  When
+ * Linux reads that, it checks whether the thread's time slice is over.  Then a
+ * thread that shares its processor would often be suspended at a trap, and what
+ * it does first when it goes on, such as the handlers of its timers, would keep
+ * step with the traps.  At ticks Linux checks the slice anyway, so the two
+ * clocks are compared there.
+ *
  * If an event has stopped trapping, as some with --random have for a quarter of
  * a second on a busy machine, ticks notice, and it is opened again.
  *
@@ -366,8 +373,14 @@ bool perf_clock_steady(struct thread *thread, unsigned column,
  * The period to set now, at least `least`, so that the event traps after
  * `period` since the boundary that was due last.
  */
-uint64_t perf_clock_set(struct thread *thread, uint64_t period,
-    uint64_t least);
+uint64_t perf_clock_set(struct thread *thread, unsigned column,
+    uint64_t period, uint64_t least);
+
+/* Compares the clocks of the thread and of its event.  Not at traps. */
+void perf_clock_compare(struct thread *thread, unsigned column);
+
+/* The thread's CPU time since the last hits, in microseconds. */
+uint64_t perf_clock_unseen(struct thread *thread, unsigned column);
 
 /*
  * The new hits for what the collector itself has used since the trap.  The
@@ -402,7 +415,8 @@ bool perf_clock_end_tick(struct thread *thread, unsigned column);
 enum perf_clock_change {
 	PERF_CLOCK_UNCHANGED, PERF_CLOCK_CLOSE, PERF_CLOCK_OPEN
 };
-enum perf_clock_change perf_clock_check(struct thread *thread);
+enum perf_clock_change perf_clock_check(struct thread *thread,
+    unsigned column);
 
 /* ---- perf.c ---- */
 
@@ -414,6 +428,12 @@ extern const struct resource_source source_perf_clock, source_perf_user_clock,
 
 /* Whether a sampled resource uses such events. */
 bool perf_is_used(void);
+
+/*
+ * What the thread's event of a column has counted, in microseconds; it is a
+ * clock.  False if it has no descriptor, or the program has closed that.
+ */
+bool perf_event_time(struct thread *thread, unsigned column, uint64_t *us);
 
 /* Whether the events of a column also count what the handler uses. */
 bool perf_measures_work(unsigned column);
@@ -598,6 +618,8 @@ struct account {
 struct perf_clock {
 	unsigned stride;	/* intervals from one boundary to the next */
 	bool must_set;		/* the period in progress is not the meter's */
+	int64_t offset_us;	/* the thread's clock, less the event's */
+	/* On the event's clock: */
 	uint64_t armed_us, alarm_us;	/* when the alarm was set, for when */
 	uint64_t counted_us;	/* up to when time is counted */
 	bool is_stray;		/* it was of an earlier period */
