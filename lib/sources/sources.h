@@ -234,8 +234,9 @@ uint64_t unsampled_lose(struct carryover *carryover);
  * at each trap, so totals are exact even if traps are lost.
  *
  * An event's page is mapped, and its descriptor is closed as soon as it is not
- * needed any more; a clock's is kept, since traps read it.  The mapping keeps the event alive, the program may close
- * what it likes, and a forked child inherits neither.  The event ends at exec.
+ * needed any more; a clock's is kept, since traps read it.  The mapping keeps
+ * the event alive, the program may close what it likes, and a forked child
+ * inherits neither.  The event ends at exec.
  *
  * All functions: async-signal-safe, on the thread.
  */
