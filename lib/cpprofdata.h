@@ -274,7 +274,10 @@ struct cpprofdata_header {
 	uint64_t origin_mono_ns;	/* likewise, by CLOCK_MONOTONIC */
 	uint64_t slice_ns;		/* width of the narrowest; 0: there are
 					   no slices */
-	uint8_t reserved3[16];		/* up to 256 */
+	uint64_t hits_at_ticks;		/* of CPU time in the kernel that perf
+					   events do not see: only ticks show
+					   where it was used */
+	uint8_t reserved3[8];		/* up to 256 */
 	struct cpprofdata_drops drops[CPPROFDATA_MAX_DROPS];	/* to 512 */
 	struct cpprofdata_resource
 	    resources[CPPROFDATA_MAX_RESOURCES];		/* to 1024 */

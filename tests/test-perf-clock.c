@@ -22,6 +22,7 @@
 #include "lib/signals/signals.h"
 #include "lib/sources/resource.h"
 #include "lib/sources/sources.h"
+#include "lib/store/datafile.h"
 
 enum { TICK_US = 4000, STRETCH_US = 500, LONG_US = 400 * 1000 * 1000 };
 
@@ -60,6 +61,14 @@ bool
 process_thread_usage(struct rusage *usage)
 {
 	return getrusage(RUSAGE_THREAD, usage) == 0;
+}
+
+static uint64_t at_ticks;
+
+void
+datafile_count_at_tick(uint64_t hits)
+{
+	at_ticks += hits;
 }
 
 struct process_facts process;
@@ -214,11 +223,13 @@ static void
 check(double share, uint64_t interval, bool is_random)
 {
 	struct machine *machine = calloc(1, sizeof *machine);
+	const uint64_t before = at_ticks;
 	double used, in_kernel, in_user;
 
 	assert_non_null(machine);
 	start(machine, interval, is_random);
 	run(machine, share);
+	assert_int_equal(at_ticks - before, machine->hits[1]);
 	used = (double)machine->used[1] / (double)LONG_US;
 	in_kernel = part(machine->hits[1], interval);
 	in_user = part(machine->hits[0], interval);

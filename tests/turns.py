@@ -28,6 +28,8 @@ NOBODY = 65534
 WORST = 4           # standard errors
 HELD_UP_NS = 20e6   # a piece may take this much longer
 TICK_US = 1e6 * TICK
+AT_TICKS = 'hits in the kernel, placed by its ticks: too many or too few ' \
+    'where a program keeps step with them'
 
 claims = Claims()
 
@@ -96,6 +98,7 @@ class Turns:
             timeout=60, check=True).stdout.splitlines()
         info, functions = map(json.loads, text)
         cpu = next(row for row in info['rows'] if row['name'] == 'cpu')
+        self.at_ticks = info['tallies'].get(AT_TICKS, 0) / max(1, cpu['hits'])
         self.source = cpu['source']
         self.interval = cpu['interval']
         self.weight = max(1, cpu['hits'] / cpu['samples'])
@@ -120,6 +123,18 @@ class Turns:
         return math.sqrt(share * (1 - share) / max(n, 1) * (
             (1 - share) * weights[first] + share * weights[other]))
 
+    def error_of_ticks(self, how):
+        """In standard errors: timers keep step with ticks, which may find all
+        or nothing of what their handlers use in the kernel.  info has what
+        ticks have found there; what else was used is missing."""
+        if 'timer' not in how or 'ticks' not in self.source:
+            return 0
+        used_us = sum(self.used.values()) / 1000
+        missing = max(0, used_us - self.us) / used_us
+        share = self.used['part_a'] / sum(self.used.values())
+        return (self.at_ticks + missing) / self.error(
+            'part_a', share, sum(self.hits.values()))
+
     def distance(self):
         """Of the first part's share, in standard errors, and a text."""
         first = min(self.used)
@@ -140,7 +155,8 @@ def check_shares(words, options, is_nobody, n_beside=0):
                  f'{" " if options else ""}{" ".join(options)}'
                  f'{" beside loops" if n_beside else ""}'
                  f'{" for an ordinary user" if is_nobody else ""}',
-                 abs(distance) < WORST, f'{distance:+.1f}: {text}')
+                 abs(distance) < WORST + turns.error_of_ticks(words[0]),
+                 f'{distance:+.1f}: {text}')
 
 
 def check_pieces(options, is_nobody):

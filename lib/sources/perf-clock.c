@@ -12,6 +12,7 @@
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
 #include "lib/signals/signals.h"
+#include "lib/store/datafile.h"
 
 #define CHECK_US 10000		/* CPU time between two checks of switches, */
 #define LONG_CHECK_US 200000	/* and while the event is closed */
@@ -398,7 +399,8 @@ perf_clock_tick(struct thread *thread, unsigned column, uint64_t expiries)
 		}
 	}
 	clock->has_seen_tick = true;
-	return paced(thread, column, hits);
+	clock->tick_hits = paced(thread, column, hits);
+	return clock->tick_hits;
 }
 
 bool
@@ -416,6 +418,8 @@ perf_clock_end_tick(struct thread *thread, unsigned column)
 		account->seen = clock->seen;
 		clock->has_seen_kernel = clock->had_seen_kernel;
 		clock->of_kernel.left = clock->left;
+	} else if (clock->tick_hits > 0) {
+		datafile_count_at_tick(clock->tick_hits);
 	}
 	account->pending = clock->pending_traps;
 	return is_stalled;

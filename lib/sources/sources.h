@@ -644,6 +644,7 @@ struct perf_clock {
 	/* While a tick is being sampled: */
 	bool is_at_tick;
 	uint64_t pending_traps;	/* pending hits of traps */
+	uint64_t tick_hits;
 	uint64_t seen, left;	/* before the tick */
 	bool had_seen_kernel;
 

@@ -487,6 +487,14 @@ datafile_count_time(uint64_t ns)
 }
 
 void
+datafile_count_at_tick(uint64_t hits)
+{
+	__atomic_fetch_add(&header.hits_at_ticks, hits, __ATOMIC_SEQ_CST);
+	copy_number(&header.hits_at_ticks);
+	copy_counted();
+}
+
+void
 datafile_count_closed(void)
 {
 	datafile_set_number(&header.n_closed, header.n_closed + 1);

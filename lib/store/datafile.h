@@ -328,6 +328,9 @@ void datafile_count_pending(unsigned column, int64_t hits);
 /* Adds to the time that samples have taken.  To be called after a sample. */
 void datafile_count_time(uint64_t ns);
 
+/* Counts hits of time in the kernel that were placed by a tick. */
+void datafile_count_at_tick(uint64_t hits);
+
 /* Counts a module that is no longer loaded.  Lock held. */
 void datafile_count_closed(void);
 
