@@ -132,7 +132,8 @@ enum cpprofdata_drop {
 	CPPROFDATA_LOST_FULL,		/* neither file nor memory could grow */
 	CPPROFDATA_LOST_AT_EXIT,	/* deferred, or spent since the last
 					   tick, when the thread ended; taken
-					   by no other */
+					   by no other, and not counted apart
+					   either */
 	CPPROFDATA_DEFERRED_UNSAFE,	/* the collector itself was at work */
 	CPPROFDATA_DEFERRED_BACK_OFF,	/* sampling would have cost too much */
 	CPPROFDATA_PARTIAL_NO_RULES,	/* code without unwind tables */

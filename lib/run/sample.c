@@ -50,6 +50,7 @@
 #define REST 4
 #define SAMPLE_YIELDS 16
 #define SAMPLE_TRIES (SAMPLE_YIELDS + 8)	/* a pause before each more */
+#define LAST_TRIES 4		/* to wait for the file, at a thread's end */
 #define REST_MAX_NS 100000000
 #define NOTE_EVERY 1024		/* samples; for what changes slowly */
 /*
@@ -379,11 +380,25 @@ sample_budget_allows(struct thread *thread,
 }
 
 /*
+ * Waits until nobody has the file's lock, for at most a tenth of a second.
+ * False: has waited long enough.  With signals blocked.
+ */
+static bool
+sample_wait_for_file(int n_tries)
+{
+	if (n_tries >= LAST_TRIES || process.never_waits)
+		return false;
+	if (datafile_lock_patiently())
+		datafile_unlock();
+	return true;
+}
+
+/*
  * Takes a sample.  If another thread has the file's lock and does not run, since
  * there are more threads than processors, the lock may stay taken for as long
  * as a short thread lives.  So this one lets others run, which takes no CPU
  * time, before it gives up; other programs, only by a pause.  (A thread that
- * waits is sampled when it goes on.)
+ * waits is sampled when it goes on.)  The last sample of a thread waits longer.
  */
 static enum store_result
 sample_take_patiently(struct thread *thread,
@@ -403,6 +418,10 @@ sample_take_patiently(struct thread *thread,
 		result = sample_take_stack(thread, request, context, start_ns,
 		    i + 1 == SAMPLE_TRIES);
 	}
+	for (i = 0; result == STORE_BUSY && request->is_last &&
+	    sample_wait_for_file(i); i++)
+		result = sample_take_stack(thread, request, context, start_ns,
+		    true);
 	return result;
 }
 
@@ -521,21 +540,18 @@ sample_work_begins(const struct thread *thread)
 
 /* The stack of `context`; if that is NULL, the thread's own. */
 static void
-sample_take_guarded(struct thread *thread, uint32_t columns, uint64_t hits,
-    const void *function, const void *context)
+sample_take_guarded(struct thread *thread,
+    const struct sample_request *request, const void *context)
 {
-	const struct sample_request request = { .columns = columns,
-	    .hits = hits, .time_ns = sample_time_passed(thread),
-	    .function = function };
 	struct sample_guard guard;
 	ucontext_t here;
 
-	if (!sample_budget_allows(thread, &request) ||
+	if (!sample_budget_allows(thread, request) ||
 	    !sample_guard_begin(thread, &guard))
 		return;
 	if (context == NULL)
 		arch_here(&here);
-	take_and_charge(thread, &request, context != NULL ? context : &here);
+	take_and_charge(thread, request, context != NULL ? context : &here);
 	sample_guard_end(thread, &guard);
 }
 
@@ -548,9 +564,13 @@ sample_due(struct thread *thread, unsigned column, uint64_t hits,
 	/* Not in a child of vfork, whose memory is its parent's. */
 	if (context != NULL || (!sampling_is_stopped() &&
 	    sampling_check_process() && sampling_is_own_process())) {
+		const struct sample_request request = {
+		    .columns = 1u << column, .hits = hits,
+		    .time_ns = sample_time_passed(thread),
+		    .function = function };
+
 		thread->meters->accounts[column].pending += hits;
-		sample_take_guarded(thread, 1u << column, hits, function,
-		    context);
+		sample_take_guarded(thread, &request, context);
 	}
 	sampling_work_ends();
 }
@@ -610,11 +630,12 @@ sample_block(struct thread *thread, struct live_allocation *allocation,
 void
 sample_take_last(struct thread *thread)
 {
-	uint64_t hits;
-	const uint32_t columns = resources_end(thread, &hits);
+	struct sample_request request = { .is_last = true };
 
-	if (columns != 0)
-		sample_take_guarded(thread, columns, hits, NULL, NULL);
+	request.columns = resources_end(thread, &request.hits);
+	request.time_ns = sample_time_passed(thread);
+	if (request.columns != 0)
+		sample_take_guarded(thread, &request, NULL);
 }
 
 enum store_result
@@ -636,15 +657,21 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name)
 {
 	const uint32_t phase = phase_number(name);
+	enum store_result result;
 	struct sample_guard guard;
 	struct node leaf;
+	int i = 0;
 
 	if (!sample_guard_begin(thread, &guard))
 		return;
 	thread->meters->accounts[column].pending += hits;
 	thread->run->is_latency = sample_is_latency(thread, 1u << column);
-	if (phase != 0 && sample_prepare(thread) == STORE_OK &&
-	    phase_node(&thread->file->tree, phase, &leaf) == STORE_OK) {
+	do {
+		result = sample_prepare(thread);
+		if (result == STORE_OK)
+			result = phase_node(&thread->file->tree, phase, &leaf);
+	} while (result == STORE_BUSY && sample_wait_for_file(i++));
+	if (phase != 0 && result == STORE_OK) {
 		count_pending(thread, 1u << column, &leaf,
 		    process_clock(CLOCK_MONOTONIC), NULL, &hits);
 		datafile_note_sample();
@@ -652,5 +679,6 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 		count_pending(thread, 1u << column, NULL, 0, NULL, &hits);
 		datafile_count_drop(CPPROFDATA_LOST_FULL, 1, hits);
 	}
+	resources_note_pending(thread);
 	sample_guard_end(thread, &guard);
 }

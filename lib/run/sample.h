@@ -74,6 +74,7 @@ struct thread_run {
 	bool has_begun;			/* its thread has been sampled */
 	bool is_owned;			/* by a thread that may live, and have
 					   marks of its unwinder */
+	bool is_whole;			/* from its first instruction on */
 	int64_t allowance_ns;		/* what sampling may still cost */
 	int64_t rest_ns;		/* a pause after the last sample, */
 	int64_t rest_until_ns;		/* which ends then; monotonic */
@@ -302,8 +303,9 @@ bool sample_is_latency(struct thread *thread, uint32_t columns);
 void sample_prepare_file(void);
 
 /*
- * Counts hits that the thread has spent before it could be sampled, under
- * `name` in brackets.  Not from a handler.
+ * Counts hits that are in no sample under `name` in brackets, together with the
+ * thread's pending ones.  Waits for the file's lock, but not for ever.  Only
+ * with ticks not held off.
  */
 void sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name);
@@ -323,6 +325,7 @@ struct sample_request {
 	uint64_t clock_ns;	/* for a trap of the clock: its interval */
 	bool counts_sampling;	/* sampling uses up the resource, too */
 	const void *function;	/* called by the innermost frame; NULL: none */
+	bool is_last;		/* nothing follows, so it waits for others */
 };
 
 /*
@@ -345,7 +348,7 @@ void sample_due(struct thread *thread, unsigned column, uint64_t hits,
 /*
  * When the thread ends or sampling is stopped: takes a last sample of the
  * present stack, with all pending hits and those spent since the last tick.
- * With ticks stopped.
+ * Waits for the file's lock, but not for ever.  With ticks stopped.
  */
 void sample_take_last(struct thread *thread);
 

@@ -56,6 +56,8 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* searched for the stack's
 						   end */
 #define LOADING "loading"	/* name of the time before our constructor */
+#define UNSAMPLED "unsampled: "	/* and a thread's name: its time without
+				   samples */
 #define LOADING_HITS 4		/* of its samples, since each costs a record */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
@@ -130,11 +132,26 @@ start_is_changing(void)
 	return n_changing != 0;
 }
 
+/*
+ * What a new thread has used before its CPU time was counted, and since that has
+ * stopped: mostly, its beginning and end in the kernel and in here.
+ */
+static void
+start_leave_rest(struct thread *thread, uint64_t stopped_ns)
+{
+	/* A timer's hits are counted up to its last look at the clock. */
+	if (thread->meters->last_tick_ns > stopped_ns)
+		stopped_ns = thread->meters->last_tick_ns;
+	resources_leave_apart(thread, thread->meters->began_ns +
+	    process_clock(CLOCK_THREAD_CPUTIME_ID) - stopped_ns);
+}
+
 /* On the thread, after its last tick. */
 static void
 end_sampling(struct thread *thread)
 {
 	const bool bus_was_blocked = signals_unblock_bus();
+	const uint64_t stopped_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
 
 	resources_stop(thread);
 	parts->end_calls(thread);
@@ -152,6 +169,8 @@ end_sampling(struct thread *thread)
 		thread_file_note_name(thread);
 		thread_file_note_end(thread);
 	}
+	if (thread->run->is_whole)
+		start_leave_rest(thread, stopped_ns);
 	signals_block_bus_again(bus_was_blocked);
 }
 
@@ -240,6 +259,7 @@ start_thread_sampling(struct thread *thread)
 		signals_inherit(thread->run->program_mask);
 		start_note_beginning(thread);
 		start_begin_thread(thread, here, above, true);
+		thread->run->is_whole = true;
 	}
 	change_ends();
 }
@@ -486,37 +506,52 @@ pass_on_time(struct thread *self)
 	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unsampled_ns);
 }
 
+/* On the thread `self`; NULL: one that cannot count now. */
 static void
-start_count_lost(enum resource_id id, uint64_t hits)
+start_count_unsampled(struct thread *self, const struct carryover *carryover,
+    unsigned column, uint64_t hits)
 {
-	if (hits == 0)
+	char name[sizeof UNSAMPLED + THREAD_NAME_SIZE] = UNSAMPLED;
+
+	if (self == NULL) {
+		datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1, hits);
+		datafile_count_lost(CPPROFDATA_LOST_AT_EXIT, column, hits);
 		return;
-	datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1, hits);
-	datafile_count_lost(CPPROFDATA_LOST_AT_EXIT,
-	    resources.place[id] - 1u, hits);
+	}
+	thread_file_name_of(threads_all(), carryover->routine,
+	    name + sizeof UNSAMPLED - 1);
+	sample_count_apart(self, column, hits, name);
 }
 
 /*
- * What ended threads have used and nobody was sampled for.  Without a file, it
- * all passes on.
+ * Counts what ended threads have used and nobody was sampled for.  Without a
+ * file, it all passes on.  `self` is the calling thread, or NULL.
  */
 static void
-lose_carryovers(void)
+start_count_rest(struct thread *self)
 {
 	struct carryover *carryover;
 	bool bus_was_blocked;
+	uint64_t hits;
+	unsigned i;
 
 	if (!datafile_exists())
 		return;
+	if (self != NULL && (self->held_off > 0 || self->is_sampling))
+		self = NULL;
 	bus_was_blocked = signals_unblock_bus();
 	for (carryover = threads_carryovers(); carryover != NULL;
-	    carryover = carryover->next) {
-		if (resources.place[RESOURCE_CPU] != 0)
-			start_count_lost(RESOURCE_CPU, timer_lose(carryover));
-		if (resources.place[RESOURCE_REAL] != 0)
-			start_count_lost(RESOURCE_REAL,
-			    unsampled_lose(carryover));
-	}
+	    carryover = carryover->next)
+		for (i = 0; i < resources.n; i++) {
+			hits = resources_take_apart(carryover, i);
+			if (i + 1 == resources.place[RESOURCE_CPU])
+				hits += timer_lose(carryover);
+			else if (i + 1 == resources.place[RESOURCE_REAL])
+				hits += unsampled_lose(carryover);
+			if (hits > 0)
+				start_count_unsampled(self, carryover, i,
+				    hits);
+		}
 	signals_block_bus_again(bus_was_blocked);
 }
 
@@ -531,7 +566,7 @@ end_process(bool ends_thread, bool (*lock)(void))
 		parts->finish();
 		end_sampling(self);
 	}
-	lose_carryovers();
+	start_count_rest(self);
 	if (lock()) {
 		datafile_finish();
 		datafile_unlock();
@@ -569,7 +604,7 @@ start_execute(void)
 
 	if (self != NULL && self->held_off == 0 && !self->is_sampling)
 		sample_take_last(self);
-	lose_carryovers();
+	start_count_rest(self);
 	pass_on_time(self);
 	shared_note_exec();
 }

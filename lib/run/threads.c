@@ -184,6 +184,7 @@ void
 threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 {
 	thread->tid = process_thread_id();
+	thread->run->is_whole = false;
 	thread->file->is_announced = thread->file->has_own_name = false;
 	thread->file->n_samples = 0;
 	waits_forget(thread);
@@ -251,11 +252,16 @@ forget_carryovers(void)
 			carryover->unsampled_ns = 0;
 		if (carryover->off_cpu_ns != 0)
 			carryover->off_cpu_ns = 0;
-		if (!carryover->has_pending)
-			continue;
-		for (i = 0; i < CPPROFDATA_MAX_RESOURCES; i++)
-			carryover->pending[i] = 0;
-		carryover->has_pending = false;
+		if (carryover->apart_ns != 0)
+			carryover->apart_ns = 0;
+		for (i = 0; i < resources.n; i++) {
+			if (carryover->pending[i] != 0)
+				carryover->pending[i] = 0;
+			if (carryover->apart[i] != 0)
+				carryover->apart[i] = 0;
+		}
+		if (carryover->has_pending)
+			carryover->has_pending = false;
 	}
 }
 

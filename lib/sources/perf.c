@@ -244,6 +244,8 @@ perf_start(struct thread *thread, unsigned column)
 	if (is_clock(column)) {	/* what arming took is not the program's */
 		usage_start(thread, column);
 		perf_clock_compare(thread, column);
+		thread->meters->began_ns =
+		    thread->meters->accounts[column].seen * 1000;
 	}
 	thread->meters->accounts[column].needs_ticks = is_counted &&
 	    (!ok || is_clock(column));

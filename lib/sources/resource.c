@@ -333,6 +333,7 @@ resources_start(struct thread *thread)
 	int error = 0;
 	unsigned i;
 
+	thread->meters->began_ns = 0;
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
 		const struct sampled_resource *resource = &resources.columns[i];
@@ -480,15 +481,47 @@ resources_leave(struct thread *thread)
 	resources_note_pending(thread);
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
+		const bool is_taken = resources.columns[i].source->needs_ticks;
 
-		if (account->pending == 0 ||
-		    !resources.columns[i].source->needs_ticks)
+		if (account->pending == 0)
 			continue;
-		atomic_fetch_add(&carryover->pending[i], account->pending);
-		atomic_store(&carryover->has_pending, true);
+		atomic_fetch_add((is_taken ? carryover->pending :
+		    carryover->apart) + i, account->pending);
+		if (is_taken)
+			atomic_store(&carryover->has_pending, true);
 		account->pending = account->noted = 0;
 	}
-	resources_forget(thread);
+}
+
+void
+resources_leave_apart(struct thread *thread, uint64_t ns)
+{
+	struct carryover *carryover = thread->meters->carryover;
+	const unsigned column = resources.place[RESOURCE_CPU] - 1u;
+	int64_t left, interval_ns, n;
+
+	if (!resource_is_wanted(RESOURCE_CPU))
+		return;
+	interval_ns = (int64_t)resources.columns[column].interval * 1000;
+	left = atomic_fetch_add(&carryover->apart_ns, (int64_t)ns) +
+	    (int64_t)ns;
+	n = left / interval_ns;
+	if (n == 0 || !atomic_compare_exchange_strong(&carryover->apart_ns,
+	    &left, left - n * interval_ns))
+		return;		/* or the next thread does it */
+	atomic_fetch_add(&carryover->apart[column], (uint64_t)n);
+	datafile_count_pending(column, n);
+}
+
+uint64_t
+resources_take_apart(struct carryover *carryover, unsigned column)
+{
+	const uint64_t n = atomic_exchange(&carryover->pending[column], 0) +
+	    atomic_exchange(&carryover->apart[column], 0);
+
+	if (n > 0)
+		datafile_count_pending(column, -(int64_t)n);
+	return n;
 }
 
 void

@@ -49,6 +49,7 @@
  *   and `hits` returns the number of intervals that have passed.
  */
 
+struct carryover;
 struct resource_row;
 struct thread;
 
@@ -304,11 +305,23 @@ uint32_t resources_end(struct thread *thread, uint64_t *hits);
 
 /*
  * When the thread ends: leaves its pending hits to other threads with the same
- * start routine, or counts them as lost if only its own stack is right for
- * them.  Those that nobody takes stay pending in the file, which reports them
- * as lost.  With ticks stopped.
+ * start routine; or if only its own stack is right for them, to be counted apart
+ * when the process ends.  Those that nobody takes stay pending in the file,
+ * which reports them as lost.  With ticks stopped.
  */
 void resources_leave(struct thread *thread);
+
+/*
+ * The same for CPU time that the thread has used before it was counted
+ * (began_ns of its meters) and after that.
+ */
+void resources_leave_apart(struct thread *thread, uint64_t ns);
+
+/*
+ * At the end of the process: takes the hits of ended threads that no thread has
+ * taken.  Async-signal-safe, any thread.
+ */
+uint64_t resources_take_apart(struct carryover *carryover, unsigned column);
 
 /*
  * Counts the thread's pending hits as lost.  In the handler, or with ticks

@@ -672,9 +672,16 @@ struct carryover {
 	_Atomic int off_cpu_ticks[2];
 	/* How often threads were seen in no wait outside calls: off-cpu.c */
 	_Atomic int n_looks;
-	/* Hits of ended threads that are in no sample: resource.c */
+	/*
+	 * Hits of ended threads that are in no sample: resource.c.  What ticks
+	 * count, a first tick of another thread takes (pending); all others are
+	 * counted apart when the process ends.
+	 */
 	_Atomic bool has_pending;
 	_Atomic uint64_t pending[CPPROFDATA_MAX_RESOURCES];	/* by column */
+	_Atomic uint64_t apart[CPPROFDATA_MAX_RESOURCES];
+	/* CPU time of ended threads that will be such hits: resource.c */
+	_Atomic int64_t apart_ns;
 };
 
 #define OFF_CPU_LEFT_TICKS 16	/* off_cpu_ticks at first and then */
@@ -698,6 +705,8 @@ struct thread_meters {
 		struct rusage usage;	/* the kernel's counts before it */
 	} own_work;
 	uint64_t n_expiries;	/* brought by ticks */
+	uint64_t began_ns;	/* on its CPU clock: `cpu` is counted from
+				   then on */
 	uint64_t last_tick_ns;	/* on its CPU clock; or when it began */
 	uint64_t tick_ns;	/* the interval of its timer */
 	struct carryover *carryover;

@@ -107,6 +107,8 @@ timer_start(struct thread *thread)
 	thread->meters->n_expiries = 0;
 	thread->meters->tick_ns = resources.tick_ns;
 	thread->meters->last_tick_ns = cpu_now();
+	if (thread->meters->began_ns == 0)
+		thread->meters->began_ns = thread->meters->last_tick_ns;
 	if (resources.tick_ns > kernel_ns)
 		first_ns += timer_seed(thread) % resources.tick_ns /
 		    kernel_ns * kernel_ns;

@@ -13,6 +13,7 @@
 
 #include "lib/base/attributes.h"
 #include "lib/base/process.h"
+#include "lib/base/thread.h"
 #include "lib/store/datafile.h"
 
 #define MAX_PHASES 1024
@@ -31,6 +32,8 @@ phase_number(const char *name)
 {
 	uint32_t i = 1;
 
+	/* So that no handler which ends the process waits for this thread. */
+	thread_hold_off();
 	process_lock(&locked);
 	while (i < n_phases && strncmp(names[i], name, NAME_SIZE - 1) != 0)
 		i++;
@@ -41,6 +44,7 @@ phase_number(const char *name)
 		n_phases++;
 	}
 	process_unlock(&locked);
+	thread_resume();
 	return i;
 }
 

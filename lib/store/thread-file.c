@@ -36,7 +36,6 @@ struct thread_place {
 static struct thread_place *places WIPED;
 static unsigned n_places WIPED;
 
-#define THREAD_NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
 
 /*
  * The thread's name, of THREAD_NAME_SIZE bytes; false if it is unknown.  Called
@@ -219,6 +218,19 @@ thread_file_is_renamed(const struct thread *thread)
 
 	return thread_file_find_name(name) &&
 	    memcmp(thread->file->record->name, name, sizeof name) != 0;
+}
+
+void
+thread_file_name_of(const struct thread *any, const void *routine, char *name)
+{
+	while (any != NULL &&
+	    (any->routine != routine || any->file->record == NULL))
+		any = any->next;
+	if (any != NULL)
+		memcpy(name, any->file->record->name, THREAD_NAME_SIZE);
+	else if (!thread_file_find_name(name))
+		name[0] = '\0';
+	name[THREAD_NAME_SIZE - 1] = '\0';
 }
 
 void

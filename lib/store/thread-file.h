@@ -12,6 +12,8 @@
 
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
+
+#define THREAD_NAME_SIZE sizeof ((struct cpprofdata_thread *)0)->name
 #include "lib/store/datafile.h"
 #include "lib/store/tree.h"
 
@@ -204,6 +206,13 @@ enum store_result thread_file_take_name(struct thread *thread);
 
 /* Whether a thread has another name than its record. */
 bool thread_file_is_renamed(const struct thread *thread);
+
+/*
+ * The name in the record of any thread with that start routine, or else that of
+ * the calling thread, which has THREAD_NAME_SIZE bytes, with the final 0.
+ */
+void thread_file_name_of(const struct thread *any, const void *routine,
+    char *name);
 
 /*
  * Note in its record that the thread has ended, or its present name, unless
