@@ -5,6 +5,7 @@ containers, are sampled and counted like all others.
 The witness is the program itself, which prints the CPU time that it used, and
 the kernel, from which `record` learns how much all processes used.  Speaks TAP.
 """
+import atexit
 import os
 import re
 import shlex
@@ -23,12 +24,19 @@ from filters import forbid_events
 CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
+IN_SHELL = shlex.quote(BRIEF)
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 NOBODY = 65534
 MS = 300
 PID = ['unshare', '--pid', '--fork']
 PROC = PID + ['--mount-proc']
 USER = ['unshare', '--user', '--map-root-user']
+
+# Of the recordings.  Cases hide it, and nothing else: the build may be in any
+# place.
+PLACE = tempfile.mkdtemp(prefix='cpprof-test-')
+os.chmod(PLACE, 0o711)
+atexit.register(shutil.rmtree, PLACE)
 
 claims = Claims()
 
@@ -44,7 +52,7 @@ class Recording:
     """Of a command; by a user, if one is given."""
 
     def __init__(self, command, user=None, options=(), before=None):
-        self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
+        self.directory = tempfile.mkdtemp(dir=PLACE)
         if user is not None:
             os.chown(self.directory, user, user)
         self.path = os.path.join(self.directory, 'p')
@@ -86,7 +94,7 @@ def is_counted(command, user):
 
 
 def several_with_the_same_ids_are_counted(command, user):
-    program = ' '.join([*command, BRIEF, 'report', str(MS)])
+    program = shlex.join([*command, BRIEF, 'report', str(MS)])
     agrees(Recording(['sh', '-c', f'{program} & {program} & {program}; wait'],
                      user), 3)
 
@@ -107,8 +115,8 @@ def time_before_an_execution_counts_once(command, user, enters):
     """If it counted twice, it would hide as much that was not sampled."""
     program = [*command, python(user), '-c', ENTERS, enters, BRIEF, 'spin',
                '100']
-    hidden = f'env -i {BRIEF} spin 500'
-    text = ' '.join(map(shlex.quote, program))
+    hidden = f'env -i {IN_SHELL} spin 500'
+    text = shlex.join(program)
     # Else it would be sampled from outside.
     recording = Recording(['sh', '-c', f'{text} && {text} && {hidden}'], user,
                           before=forbid_events)
@@ -120,7 +128,7 @@ def time_before_an_execution_counts_once(command, user, enters):
 
 def what_cannot_see_the_recording_is_reported(command, user, hides=''):
     """hides: more words, of a shell whose $CPPROF_OUTPUT is the recording."""
-    recording = Recording(['sh', '-c', f'exec "$@" {hides} {BRIEF} report 500',
+    recording = Recording(['sh', '-c', f'exec "$@" {hides} {IN_SHELL} report 500',
                            'sh', *command], user)
     assert recording.status == 0, recording.said
     assert int(recording.out) >= 500000, recording.out
@@ -130,10 +138,10 @@ def what_cannot_see_the_recording_is_reported(command, user, hides=''):
 
 def a_process_inside_is_known_to_run(command, user):
     """It waits, and is killed there: its wait lasts until then."""
-    directory = tempfile.mkdtemp(prefix='cpprof-test-')
+    directory = tempfile.mkdtemp(dir=PLACE)
     path = os.path.join(directory, 'p')
     os.chown(directory, user, user)
-    sleeper = f'{BRIEF} spin 20; exec sleep 100'
+    sleeper = f'{IN_SHELL} spin 20; exec sleep 100'
     process = subprocess.Popen(
         [CPPROF, 'record', '-r', 'real:10ms', '-o', path, '--', *command, 'sh',
          '-c', sleeper],
@@ -240,13 +248,13 @@ for who, user in USERS:
     attempt('a process inside is known to run', who, user, inner,
             a_process_inside_is_known_to_run)
     attempt('what cannot see the recording is reported', who, user,
-            bwrap('--tmpfs', tempfile.gettempdir()),
+            bwrap('--tmpfs', PLACE),
             what_cannot_see_the_recording_is_reported)
     attempt('also if only its directory is hidden', who, user,
-            bwrap('--bind', tempfile.gettempdir(), tempfile.gettempdir()),
+            bwrap('--bind', PLACE, PLACE),
             what_cannot_see_the_recording_is_reported,
             '--tmpfs "$CPPROF_OUTPUT"')
     attempt('in a container that can write there all is counted', who, user,
-            bwrap('--bind', tempfile.gettempdir(), tempfile.gettempdir()),
+            bwrap('--bind', PLACE, PLACE),
             is_counted)
 claims.end()
