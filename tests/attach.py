@@ -12,6 +12,7 @@ import os
 import platform
 import re
 import resource
+import shlex
 import shutil
 import signal
 import struct
@@ -335,13 +336,14 @@ def check_kernel(directory):
 # ---- threads and processes ----
 
 def check_processes(directory):
+    parts = shlex.quote(os.path.join(PROGRAMS, 'parts'))
     for alone in False, True:
         path = os.path.join(directory, f'processes-{alone}')
         go = path + '-go'
         shell = subprocess.Popen(
             ['sh', '-c', WAITS.format(go) +
-             f'{PROGRAMS}/parts 150 user >/dev/null; '
-             f'exec {PROGRAMS}/parts 150 calls'], stdout=subprocess.DEVNULL)
+             f'{parts} 150 user >/dev/null; '
+             f'exec {parts} 150 calls'], stdout=subprocess.DEVNULL)
         result = record_and_go(path, go, '-F', '1000', '-o', path, '-p',
                                str(shell.pid),
                                *(['--no-children'] if alone else []))

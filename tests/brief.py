@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -26,6 +27,7 @@ from filters import forbid_events
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
+IN_SHELL = shlex.quote(BRIEF)
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 NOBODY = 65534
 N = rounds(500)
@@ -242,7 +244,7 @@ def info(path, *options):
 def loading_is_in_one_file():
     """Of longer processes, some have a file of their own, too."""
     with Recording(*script(TRUE, 'for i in $(seq 50); do %s spin 12; done' %
-                           BRIEF)) as run:
+                           IN_SHELL)) as run:
         found = briefs(run.path)
         own = {struct.unpack_from('<I4xQ', open(name, 'rb').read(64), 40)
                for name in run.files()}
@@ -357,7 +359,7 @@ def missing(run, pattern):
 
 def another_environment_is_told():
     with Recording('sh', '-c', '%s spin 300; env -i %s spin 400' %
-                   (BRIEF, BRIEF), preexec_fn=forbid_events) as run:
+                   (IN_SHELL, IN_SHELL), preexec_fn=forbid_events) as run:
         time = missing(run, '^1 program was started with another environment')
         # At most everything that was used except 300 ms.
         assert 0.39 <= time <= run.used - 0.29, (run.said, run.used)
@@ -427,8 +429,8 @@ def a_static_program_is_told():
 
 
 def a_limit_on_files_is_told():
-    with Recording('sh', '-c', 'ulimit -f 0; %s spin 400; true' % BRIEF) \
-            as run:
+    with Recording('sh', '-c', 'ulimit -f 0; %s spin 400; true' %
+                   IN_SHELL) as run:
         missing(run, r'^1 process could not write into the recording '
                      r'\(File too large\)')
 
@@ -479,7 +481,7 @@ def a_directory_that_goes_is_told():
                        'mv p q; exec %(brief)s spin 200'):
             result = subprocess.run(
                 [CPPROF, 'record', '--force', '-o', 'p', '--', 'sh', '-c',
-                 script % {'brief': BRIEF}], cwd=place, text=True,
+                 script % {'brief': IN_SHELL}], cwd=place, text=True,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
             told = [line for line in heard(result.stderr)
                     if 'not sampling' not in line]
@@ -510,7 +512,7 @@ def files_of_some_processes_that_go_are_told():
         with tempfile.TemporaryDirectory() as place:
             result = subprocess.run(
                 [CPPROF, 'record', '-o', 'p', '--', 'sh', '-c',
-                 script.replace('%s', BRIEF)], cwd=place, text=True,
+                 script.replace('%s', IN_SHELL)], cwd=place, text=True,
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
             assert GONE in result.stderr, (script, result)
 
@@ -562,7 +564,7 @@ def what_is_started_by_a_link_has_its_name():
 def too_many_open_files_are_told():
     """Unless a sample of its loading has made its file before."""
     for _ in range(20):
-        with Recording('sh', '-c', '%s full 400; true' % BRIEF,
+        with Recording('sh', '-c', '%s full 400; true' % IN_SHELL,
                        options=('-r', 'cpu:20ms')) as run:
             if len(run.files()) < 2:
                 missing(run, r'^1 process could not write into the recording '
@@ -594,7 +596,7 @@ def what_is_sampled_is_not_told_missing():
 def what_was_killed_is_not_told_missing():
     """Its samples are there, although it could not report at its end."""
     with Recording('sh', '-c', '%s spin 60000 & sleep 2; kill -9 $!; wait' %
-                   BRIEF) as run:
+                   IN_SHELL) as run:
         assert 'not sampled' not in run.said, run.said
         assert 'sample' in run.said, run.said
 
@@ -636,7 +638,7 @@ def a_child_below_another_root_is_sampled():
 def a_child_with_mounts_of_its_own_is_sampled():
     root_only()
     with tempfile.TemporaryDirectory() as place:
-        script = 'mount -t tmpfs none %s && %s spin 400' % (place, BRIEF)
+        script = 'mount -t tmpfs none %s && %s spin 400' % (place, IN_SHELL)
         if subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none',
                            place], capture_output=True,
                           timeout=120).returncode != 0:

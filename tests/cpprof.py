@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """cpprof.py -- runs of cpprof, for tests."""
+import atexit
 import functools
 import json
 import os
 import resource as limits
+import shutil
 import subprocess
+import tempfile
 import time
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
@@ -24,6 +27,20 @@ def is_open_to(user, *files):
     return all(subprocess.run(["test", "-x", file], user=user, group=user,
                               extra_groups=[], check=False).returncode == 0
                for file in (CPPROF, *files))
+
+
+@functools.cache
+def for_preload(library):
+    """A path of a library for LD_PRELOAD, a list that blanks and colons separate,
+    without any quoting: its own, or that of a link to it."""
+    if not set(" :") & set(library):
+        return library
+    place = tempfile.mkdtemp(prefix="cpprof-test-")
+    os.chmod(place, 0o711)
+    atexit.register(shutil.rmtree, place)
+    link = os.path.join(place, os.path.basename(library))
+    os.symlink(library, link)
+    return link
 
 
 def run(*words, status=0, text=True, timeout=120, **options):

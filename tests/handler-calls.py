@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from claims import Claims
+from cpprof import for_preload
 
 BUILD = os.path.abspath(os.environ.get('builddir', '.'))
 PROGRAMS = os.path.join(BUILD, 'tests', 'programs')
@@ -109,8 +110,8 @@ def check_run(directory, library, run, claims):
     for sampled in SAMPLED:
         with tempfile.TemporaryDirectory(dir=directory) as output:
             found = called([os.path.join(PROGRAMS, run[0]), *run[1:]],
-                           (LIBRARY, library), 'libcpprof', STACKS_REST='1',
-                           CPPROF_OUTPUT=output, CPPROF_RESOURCES=sampled)
+                           (for_preload(LIBRARY), library), 'libcpprof',
+                           STACKS_REST='1', CPPROF_OUTPUT=output, CPPROF_RESOURCES=sampled)
             n_files += len(os.listdir(output))
         wrong += [f'{sampled}: {name} by {place(offset)[:4]}'
                   for name, offset in sorted(found)]

@@ -15,6 +15,7 @@ import gzip
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import struct
@@ -744,7 +745,7 @@ def check_pipes():
     writer.wait(timeout=120)
     check("one whose writer writes nothing is empty",
           b"the file is empty" in run.err and run.real_seconds < 8, run)
-    out = subprocess.run(["bash", "-c", f"{CPPROF} -q -e flat "
+    out = subprocess.run(["bash", "-c", f"{shlex.quote(CPPROF)} -q -e flat "
                           "<(sleep 1; echo 'a;b 3') <(:)"],
                          capture_output=True, text=True, timeout=60)
     check("<(cmd) is waited for, but not when it has ended",

@@ -9,6 +9,7 @@ import collections
 import json
 import os
 import random
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -569,7 +570,7 @@ def check_killed(folder):
     write(os.path.join(folder, "run"), {"main": 2})
     # A number comes back, always if each job has processes of its own.
     subprocess.run(["sh", "-c", f'touch "{kept}/.cpprof-export-$$-0"; exec '
-                    f"{cpprof.CPPROF} keep --id a run"], cwd=folder,
+                    f"{shlex.quote(cpprof.CPPROF)} keep --id a run"], cwd=folder,
                    check=True, stdout=subprocess.DEVNULL)
     claims.check("a file that another process of this number left does not "
                  "make it write in place", before !=

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 from collector_file import Profile
+from cpprof import for_preload
 
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
@@ -42,7 +43,7 @@ def one(number):
     child = subprocess.Popen(
         [TARGET, *mode], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         start_new_session=True,
-        env=dict(os.environ, LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory,
+        env=dict(os.environ, LD_PRELOAD=for_preload(LIBRARY), CPPROF_OUTPUT=directory,
                  CPPROF_RESOURCES='cpu:%d' % chance.choice((200, 1000, 4000)) +
                  chance.choice(('', ',real:1000', ',live:10000'))))
     time.sleep(chance.random() ** 2 * 0.4)

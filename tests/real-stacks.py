@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from cpprof import for_preload
+
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 LIBRARY = os.path.join(BUILD, 'tests', '.libs', 'check-stacks.so')
 ROUNDS = int(os.environ.get('ROUNDS', '0'))
@@ -141,7 +143,7 @@ def check(name, command, folder, plain, marks):
     more = {'STACKS_MARKS': '1'} if marks else {}
     good = True
     for _ in range(max(ROUNDS, 1)):
-        got = run(command, folder, LD_PRELOAD=LIBRARY, STACKS_OUTPUT=reports,
+        got = run(command, folder, LD_PRELOAD=for_preload(LIBRARY), STACKS_OUTPUT=reports,
                   STACKS_HZ='5000' if ROUNDS > 0 else '2000', **more)
         good &= got == plain
     if not good:

@@ -17,7 +17,7 @@ import time
 import traceback
 
 from collector_file import Profile
-from cpprof import children_seconds
+from cpprof import children_seconds, for_preload
 
 BUILD = os.environ.get('builddir', '.')
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs')
@@ -25,7 +25,7 @@ LIBRARY = os.environ.get('CPPROF_LIBRARY',
                          os.path.join(BUILD, '.libs', 'libcpprof.so.0'))
 TARGET = os.environ.get('CPPROF_TARGET',
                         os.path.join(BUILD, 'tests', 'programs', 'target'))
-PRELOAD = {'LD_PRELOAD': LIBRARY}
+PRELOAD = {'LD_PRELOAD': for_preload(LIBRARY)}
 
 
 class Skip(Exception):

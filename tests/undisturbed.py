@@ -34,7 +34,8 @@ def run(command, directory=None, before=None, **more):
     """Status, output and messages."""
     environment = dict(os.environ, LC_ALL='C', **more)
     if directory is not None:
-        environment.update(LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory)
+        environment.update(LD_PRELOAD=cpprof.for_preload(LIBRARY),
+                           CPPROF_OUTPUT=directory)
     result = subprocess.run(command, stdin=subprocess.DEVNULL, env=environment,
                             capture_output=True, timeout=120,
                             preexec_fn=before)
@@ -157,7 +158,8 @@ def a_full_disk_is_no_bus_error():
             disk = os.path.join(place, 'disk')
             os.mkdir(disk)
             status, out, err = run(
-                ['unshare', '-m', 'sh', '-c', FULL_DISK % (size, LIBRARY),
+                ['unshare', '-m', 'sh', '-c',
+                 FULL_DISK % (size, cpprof.for_preload(LIBRARY)),
                  'sh', disk, TARGET, copy])
             if status == 99 or b'unshare' in err:
                 return 'no tmpfs to be had'
@@ -180,7 +182,8 @@ def nothing_is_written_through_links():
         pid = os.fork()
         if pid == 0:
             os.read(read, 1)
-            os.environ.update(LD_PRELOAD=LIBRARY, CPPROF_OUTPUT=directory)
+            os.environ.update(LD_PRELOAD=cpprof.for_preload(LIBRARY),
+                              CPPROF_OUTPUT=directory)
             os.dup2(os.open('/dev/null', os.O_WRONLY), 1)
             os.execv(TARGET, [TARGET, 'spin', '100'])
         os.symlink(victim, os.path.join(directory, 'cpprofdata.%d' % pid))
