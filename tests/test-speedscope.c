@@ -296,25 +296,13 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ "[]", "in: 0x0: expected an object" },
 		{ PROFILE("\"samples\":[[0,3]],\"weights\":[1]"),
 		  "in: 0x80: frame 3 of 3" },
-		{ "{\"profiles\":[{\"unit\":\"none\",\"samples\":[[7],[2]],"
-		  "\"weights\":[1,1]}]," FRAMES "}",
-		  "in: 0x28: frame 7 of 3" },
 		{ PROFILE("\"samples\":[[-1]],\"weights\":[1]"),
 		  "in: 0x7e: expected the number of a frame" },
 		{ PROFILE("\"samples\":[0],\"weights\":[1]"),
 		  "in: 0x7d: expected a sample" },
 		{ PROFILE("\"samples\":[[0]],\"weights\":[-1]"),
 		  "a value below zero" },
-		{ PROFILE("\"samples\":[[0]],\"weights\":[1,2]"),
-		  "more weights than samples, of which there are 1" },
-		{ PROFILE("\"samples\":[[0],[1]],\"weights\":[1]"),
-		  "2 samples have 1 weights" },
-		{ PROFILE("\"weights\":[1],\"samples\":[[0],[1]]"),
-		  "2 samples have 1 weights" },
 		{ PROFILE("\"samples\":[[0]]"), "1 samples have 0 weights" },
-		{ PROFILE("\"samples\":[[0],[1]],\"weights\":["
-		          "9223372036854775807,9223372036854775807,3]"),
-		  "more weights than samples" },
 		{ PROFILE("\"samples\":[[0],[1],[1]],\"weights\":["
 		          "9223372036854775807,9223372036854775807,3]"),
 		  "the sum of hits exceeds 64 bits" },
@@ -326,11 +314,8 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		  "in: 0x6b: expected a unit" },
 		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0}]"),
 		  "in: 0x7c: expected an event with" },
-		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
-		          "{\"type\":\"C\",\"frame\":1,\"at\":6}]"),
-		  "in: 0x9a: the end of frame 1" },
 		{ PROFILE("\"events\":[{\"type\":\"C\",\"frame\":0,"
-		          "\"at\":5}]"), "the end of frame 0" },
+		          "\"at\":5}]"), "the end of a frame that is not" },
 		{ PROFILE("\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":5},"
 		          "{\"type\":\"C\",\"frame\":0,\"at\":4}]"),
 		  "a time before that of the previous event" },
@@ -345,6 +330,78 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect_error(cases[i].text, cases[i].error);
+}
+
+#define OPEN(frame, at) "{\"type\":\"O\",\"frame\":" #frame ",\"at\":" #at "}"
+#define CLOSE(frame, at) \
+	"{\"type\":\"C\",\"frame\":" #frame ",\"at\":" #at "}"
+#define WITH_EVENTS(events) PROFILE("\"events\":[" events "]")
+
+/* What is wrong in a file does not take the rest with it. */
+static void
+speedscope_leaves_out_what_is_wrong(void **state)
+{
+	static const struct {
+		const char *text, *warning;
+		int main, f;		/* hits; -1: there is no such stack */
+	} cases[] = {
+		{ PROFILE("\"samples\":[[0]],\"weights\":[1,2]"),
+		  "1 samples have 2 weights", 1, -1 },
+		{ PROFILE("\"samples\":[[0],[0,1]],\"weights\":[1]"),
+		  "2 samples have 1 weights", 1, 0 },
+		{ PROFILE("\"weights\":[1],\"samples\":[[0],[0,1]]"),
+		  "2 samples have 1 weights", 1, 0 },
+		{ PROFILE("\"samples\":[[0],[0,9,[1]],[0,1]],"
+		          "\"weights\":[1,2,4]"), "frame 9 of 3", 1, 4 },
+		{ PROFILE("\"samples\":[[0],5,[0,1]],\"weights\":[1,2,4]"),
+		  "expected a sample", 1, 4 },
+		{ PROFILE("\"samples\":[[0],[0],[0,1]],\"weights\":"
+		          "[1,[2],4]"), "expected a weight", 1, 4 },
+		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":"
+		  "{\"a\":1}},{\"unit\":\"none\",\"samples\":[[0]],"
+		  "\"weights\":[3]}]}", "an array of samples", 3, -1 },
+		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":"
+		  "[[7]],\"weights\":[1]},{\"unit\":\"none\",\"samples\":"
+		  "[[0]],\"weights\":[3]}]}", "frame 7 of 3", 3, -1 },
+		{ "{" FRAMES ",\"profiles\":[7,{\"unit\":\"none\",\"samples\":"
+		  "[[0]],\"weights\":[3]}]}", "a profile, an object", 3, -1 },
+		/* Time goes back by one; the previous event may be late. */
+		{ WITH_EVENTS(OPEN(0, 0) "," OPEN(1, 5) "," CLOSE(1, 4) ","
+		         CLOSE(0, 10)), "a time before", 10, 0 },
+		{ WITH_EVENTS(OPEN(0, 0) "," OPEN(1, 900) "," CLOSE(1, 4) ","
+		         CLOSE(0, 10)), "a time before", 10, 0 },
+		/* One event is early. */
+		{ WITH_EVENTS(OPEN(0, 10) "," OPEN(1, 20) "," CLOSE(1, 3) ","
+		         CLOSE(0, 40)), "a time before", 30, 0 },
+		/* The clock was set back. */
+		{ WITH_EVENTS(OPEN(0, 100) "," OPEN(1, 120) "," CLOSE(1, 3) ","
+		         OPEN(1, 5) "," CLOSE(1, 6) "," CLOSE(0, 9)),
+		  "a time before", 25, 1 },
+		/* Two ends at once in the wrong order. */
+		{ WITH_EVENTS(OPEN(0, 0) "," OPEN(1, 5) "," CLOSE(0, 9) ","
+		         CLOSE(1, 9)), "not the innermost open one", 5, 4 },
+		{ WITH_EVENTS(OPEN(0, 0) "," OPEN(1, 5) "," CLOSE(2, 6) ","
+		         CLOSE(1, 9) "," CLOSE(0, 9)),
+		  "not the innermost open one", 5, 4 },
+		{ WITH_EVENTS(OPEN(0, 0) ",7," OPEN(1, 5) ",{\"type\":\"X\","
+		         "\"frame\":0,\"at\":1}," CLOSE(1, 9) ","
+		         CLOSE(0, 9)), "an event, an object", 5, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile *profile = read_text(cases[i].text);
+
+		assert_int_equal(hits_of(profile, 0, "main"), cases[i].main);
+		if (cases[i].f >= 0)
+			assert_int_equal(hits_of(profile, 0, "main;f"),
+			                 cases[i].f);
+		assert_true(profile->n_warnings >= 1);
+		if (strstr(profile->warnings[0], cases[i].warning) == NULL)
+			fail_msg("\"%s\" has no \"%s\"", profile->warnings[0],
+			         cases[i].warning);
+		profile_free(profile);
+	}
 }
 
 static void
@@ -404,6 +461,7 @@ main(void)
 		cmocka_unit_test(speedscope_subtracts_times_of_any_digits),
 		cmocka_unit_test(
 		    speedscope_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(speedscope_leaves_out_what_is_wrong),
 		cmocka_unit_test(
 		    speedscope_cut_at_every_byte_keeps_what_is_whole),
 		cmocka_unit_test(speedscope_warns_of_frames_that_stay_open),

@@ -19,6 +19,8 @@
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,9 @@ enum {
 	/* Of a run, so many stretches are hardly ever all of other stacks. */
 	STRETCHES_OF_A_SUM = 64,
 };
+
+/* How far out the frame that an event ends is sought. */
+enum { OPEN_FRAMES_SOUGHT = 4096 };
 
 /* The label of a sample without frames; frames have smaller labels. */
 #define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
@@ -88,7 +93,15 @@ struct speedscope {
 	uint32_t greatest;		/* the greatest frame in a sample, */
 	uint64_t greatest_offset;	/* and its offset */
 	uint64_t n_rounded;		/* weights that were no integers */
+	bool has_hits;			/* something was counted */
 	uint64_t n_open;		/* frames that no event closed */
+	uint64_t n_left_out;		/* places where the file is wrong, */
+	struct error left_out;		/* and what is at the first */
+	uint64_t n_back;		/* events before the previous one, */
+	uint64_t back_offset;		/* the first */
+	uint64_t n_crossed;		/* ends of frames that were not the
+					 * innermost open ones, */
+	uint64_t crossed_offset;	/* the first */
 	uint64_t strange_unit_offset;	/* of the first unit that speedscope
 					 * does not have; 0: none */
 
@@ -104,6 +117,13 @@ struct speedscope {
 		bool has_start, has_end;
 		struct decimal first, last;	/* when these events were */
 		bool has_event;
+		/* The time before the last event, not yet added. */
+		uint32_t passed_node;		/* NO_NODE: there is none */
+		struct decimal passed_from;
+		uint64_t passed_offset;
+		/* An event after it that seems to be too early. */
+		bool has_early;
+		struct decimal early;
 		size_t first_stretch;
 		int64_t clock_ns;	/* from its start */
 		bool is_beyond;		/* the clock passed 63 bits */
@@ -111,7 +131,8 @@ struct speedscope {
 
 	/* The last stack; the next one often has the same outer frames. */
 	uint32_t *labels, *nodes;
-	size_t n, labels_capacity, nodes_capacity;
+	bool *has_ended;	/* of open frames: an inner one has not */
+	size_t n, labels_capacity, nodes_capacity, ended_capacity;
 
 	/*
 	 * Nodes and their weights, to be added when the profile ends; NO_NODE:
@@ -134,6 +155,58 @@ struct speedscope {
 	} *stretches;
 	size_t n_stretches, stretches_capacity;
 };
+
+/* ---- what is wrong in a file ---- */
+
+/*
+ * Leaves out what is at an offset and not as it should be; the rest counts.
+ * finish warns of it, or fails if nothing is left.
+ */
+static void __attribute__((format(printf, 3, 4)))
+speedscope_leave_out(struct speedscope *input, uint64_t offset,
+                     const char *format, ...)
+{
+	char text[300];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (input->n_left_out++ == 0)
+		error_set(&input->left_out, "0x%" PRIx64 ": %s", offset, text);
+}
+
+/*
+ * Opens the array of a key; false: it is null, or something else, which is
+ * left out.
+ */
+static bool
+speedscope_open_array(struct speedscope *input, const char *what)
+{
+	struct json_token token;
+
+	if (!json_next(input->json, &token) || token.type == JSON_NULL)
+		return false;
+	if (token.type == JSON_ARRAY)
+		return true;
+	speedscope_leave_out(input, token.offset, "expected %s", what);
+	json_skip(input->json, &token);
+	return false;
+}
+
+/* Opens the next object of an array, leaving out what is none. */
+static bool
+speedscope_next_object(struct speedscope *input, struct json_token *token,
+                       const char *what)
+{
+	while (json_next_element(input->json, token)) {
+		if (token->type == JSON_OBJECT)
+			return true;
+		speedscope_leave_out(input, token->offset, "expected %s", what);
+		json_skip(input->json, token);
+	}
+	return false;
+}
 
 /* ---- frames ---- */
 
@@ -258,14 +331,15 @@ speedscope_add_hits(struct speedscope *input, uint32_t node,
 {
 	uint32_t resource = speedscope_find_resource(input);
 	struct error why = { 0 };
-	bool is_exact;
-	int64_t hits;
+	bool is_exact = true;
+	int64_t hits = 0;
 
 	if (resource == NO_RESOURCE)
 		return;
 	if (!decimal_scale(weight, input->is_own ? 0 : input->part.unit->power,
 	                   &hits, &is_exact)) {
-		json_fail(input->json, offset, "a weight that exceeds 63 bits");
+		speedscope_leave_out(input, offset, "a weight that exceeds 63 "
+		                     "bits");
 	} else if (weight.digits < 0) {
 		reader_note_below_zero(&input->reader, resource, offset,
 		                       input->error);
@@ -281,6 +355,7 @@ speedscope_add_hits(struct speedscope *input, uint32_t node,
 			input->part.clock_ns, (uint64_t)hits, node };
 		speedscope_pass_time(input, hits);
 	}
+	input->has_hits |= hits > 0;
 	input->n_rounded += !is_exact &&
 	                    input->part.unit->kind != SPEEDSCOPE_TIME;
 }
@@ -432,13 +507,14 @@ speedscope_read_label(struct speedscope *input,
 	uint64_t number;
 
 	if (!json_whole_number(token, SPEEDSCOPE_NO_STACK - 1, &number)) {
-		json_fail(input->json, token->offset,
-		          "expected the number of a frame");
+		speedscope_leave_out(input, token->offset,
+		                     "expected the number of a frame");
+		json_skip(input->json, token);
 		return UINT32_MAX;
 	}
 	if (input->has_frames && number >= input->n_frames) {
-		json_fail(input->json, token->offset, "frame %" PRIu64
-		          " of %" PRIu32, number, input->n_frames);
+		speedscope_leave_out(input, token->offset, "frame %" PRIu64
+		                     " of %" PRIu32, number, input->n_frames);
 		return UINT32_MAX;
 	}
 	if (input->greatest_offset == 0 || number > input->greatest) {
@@ -463,6 +539,8 @@ push_frame(struct speedscope *input, size_t depth, uint32_t label)
 	    depth > 0 ? input->nodes[depth - 1] : NO_NODE, label,
 	    input->error);
 	if (node == NO_NODE ||
+	    memory_grow(&input->has_ended, &input->ended_capacity, depth + 1,
+	                sizeof *input->has_ended, input->error) != 0 ||
 	    memory_grow(&input->labels, &input->labels_capacity, depth + 1,
 	                sizeof *input->labels, input->error) != 0 ||
 	    memory_grow(&input->nodes, &input->nodes_capacity, depth + 1,
@@ -470,28 +548,40 @@ push_frame(struct speedscope *input, size_t depth, uint32_t label)
 		return;
 	input->labels[depth] = label;
 	input->nodes[depth] = node;
+	input->has_ended[depth] = false;
 	input->n = depth + 1;
 }
 
-/* The node of a sample, whose array is open; NO_NODE: the input ends in it. */
-static uint32_t
+/*
+ * Reads a sample, whose array is open, and keeps its node, NO_NODE if a frame
+ * of it is wrong; nothing where the input ends in it.
+ */
+static void
 speedscope_read_stack(struct speedscope *input)
 {
 	struct json_token token;
+	bool is_wrong = false;
 	size_t depth = 0;
 
 	while (json_next_element(input->json, &token)) {
-		uint32_t label = speedscope_read_label(input, &token);
+		uint32_t label;
 
-		if (label == UINT32_MAX)
-			return NO_NODE;
-		push_frame(input, depth++, label);
+		if (is_wrong) {
+			json_skip(input->json, &token);
+			continue;
+		}
+		label = speedscope_read_label(input, &token);
+		is_wrong = label == UINT32_MAX;
+		if (!is_wrong)
+			push_frame(input, depth++, label);
 	}
 	if (token.type != JSON_ARRAY_END)
-		return NO_NODE;
-	if (depth == 0)
+		return;
+	if (depth == 0 && !is_wrong)
 		push_frame(input, depth++, SPEEDSCOPE_NO_STACK);
-	return input->error->is_set ? NO_NODE : input->nodes[depth - 1];
+	if (!input->error->is_set)
+		keep_waiting(input, is_wrong ? NO_NODE :
+		             input->nodes[depth - 1]);
 }
 
 static void
@@ -499,21 +589,30 @@ speedscope_read_samples(struct speedscope *input)
 {
 	struct json_token token;
 
-	if (!json_open_array(input->json, "an array of samples"))
+	if (!speedscope_open_array(input, "an array of samples"))
 		return;
 	input->part.has_samples = true;
 	while (json_next_element(input->json, &token)) {
-		uint32_t node;
-
-		if (token.type != JSON_ARRAY) {
-			json_fail(input->json, token.offset, "expected a "
-			          "sample, an array of frames' numbers");
-			return;
+		if (token.type == JSON_ARRAY) {
+			speedscope_read_stack(input);
+			continue;
 		}
-		node = speedscope_read_stack(input);
-		if (node != NO_NODE)
-			keep_waiting(input, node);
+		speedscope_leave_out(input, token.offset, "expected a sample, "
+		                     "an array of frames' numbers");
+		json_skip(input->json, &token);
+		keep_waiting(input, NO_NODE);
 	}
+}
+
+/* Adds the weight of a sample, or passes its time if it was left out. */
+static void
+speedscope_add_weight(struct speedscope *input, uint32_t node,
+                      struct decimal weight, uint64_t offset)
+{
+	if (node != NO_NODE)
+		speedscope_add_hits(input, node, weight, offset);
+	else
+		pass_nothing(input, weight);
 }
 
 /* Weights after the samples are added at once, others are kept. */
@@ -522,30 +621,31 @@ read_weights(struct speedscope *input)
 {
 	bool is_at_once = input->part.has_samples && speedscope_is_known(input);
 	struct json_token token;
-	struct decimal weight;
 	size_t n = 0;
 
-	if (!json_open_array(input->json, "an array of weights"))
+	if (!speedscope_open_array(input, "an array of weights"))
 		return;
 	input->part.has_weights = true;
-	while (json_next_element(input->json, &token)) {
-		if (!json_decimal(&token, &weight))
-			json_fail(input->json, token.offset,
-			          "expected a weight, a number");
-		else if (!is_at_once)
+	for (; json_next_element(input->json, &token); n++) {
+		struct decimal weight;
+
+		if (!json_decimal(&token, &weight)) {
+			speedscope_leave_out(input, token.offset,
+			                     "expected a weight, a number");
+			json_skip(input->json, &token);
+			weight = (struct decimal){ .digits = 0 };
+		}
+		if (!is_at_once)
 			keep_weight(input, weight);
-		else if (n == input->n_waiting)
-			json_fail(input->json, token.offset, "more weights "
-			          "than samples, of which there are %zu", n);
-		else
-			speedscope_add_hits(input, input->waiting[n++], weight,
-			                    token.offset);
+		else if (n < input->n_waiting)
+			speedscope_add_weight(input, input->waiting[n], weight,
+			                      token.offset);
 	}
 	if (!is_at_once)
 		return;
-	if (token.type == JSON_ARRAY_END && n < input->n_waiting)
-		json_fail(input->json, token.offset, "%zu samples have %zu "
-		          "weights", input->n_waiting, n);
+	if (token.type == JSON_ARRAY_END && n != input->n_waiting)
+		speedscope_leave_out(input, token.offset, "%zu samples have "
+		                     "%zu weights", input->n_waiting, n);
 	input->n_waiting = 0;
 }
 
@@ -559,50 +659,55 @@ struct speedscope_event {
 	bool has_at;
 };
 
-/* The time of a key; false: there is none, which may be an error. */
+/* The time of a key; false: there is none, or it is left out. */
 static bool
-speedscope_read_time(struct json_reader *json, struct decimal *time)
+speedscope_read_time(struct speedscope *input, struct decimal *time)
 {
 	struct json_token token;
 
-	if (!json_next(json, &token) || token.type == JSON_NULL)
+	if (!json_next(input->json, &token) || token.type == JSON_NULL)
 		return false;
 	if (json_decimal(&token, time))
 		return true;
-	json_fail(json, token.offset, "expected a time, a number");
+	speedscope_leave_out(input, token.offset, "expected a time, a number");
+	json_skip(input->json, &token);
 	return false;
 }
 
-/* An event whose object is open; false: the input ends in it. */
+/* An event whose object is open; false: the input ends in it, or it is wrong. */
 static bool
 speedscope_read_event(struct speedscope *input, struct speedscope_event *event)
 {
 	struct json_reader *json = input->json;
+	const uint64_t n_left_out = input->n_left_out;
 	struct json_token key, token;
 
 	while (json_next_key(json, &key)) {
-		if (json_is(&key, "at"))
-			event->has_at = speedscope_read_time(json, &event->at);
-		else if (!json_is(&key, "type") && !json_is(&key, "frame"))
+		if (json_is(&key, "at")) {
+			event->has_at = speedscope_read_time(input, &event->at);
+		} else if (!json_is(&key, "type") && !json_is(&key, "frame")) {
 			json_skip_value(json);
-		else if (!json_next(json, &token))
+		} else if (!json_next(json, &token)) {
 			break;
-		else if (json_is(&key, "frame"))
-			event->frame = speedscope_read_label(input,
-			                                            &token);
-		else if (token.type == JSON_STRING && (json_is(&token, "O") ||
-		                                       json_is(&token, "C")))
+		} else if (json_is(&key, "frame")) {
+			event->frame = speedscope_read_label(input, &token);
+		} else if (token.type == JSON_STRING &&
+		           (json_is(&token, "O") || json_is(&token, "C"))) {
 			event->type = token.text[0];
-		else
-			json_fail(json, token.offset, "expected \"O\" or "
-			          "\"C\", the type of an event");
+		} else {
+			speedscope_leave_out(input, token.offset, "expected "
+			    "\"O\" or \"C\", the type of an event");
+			json_skip(json, &token);
+		}
 	}
 	if (key.type != JSON_OBJECT_END)
 		return false;
-	if (event->type == 0 || event->frame == UINT32_MAX || !event->has_at)
-		json_fail(json, event->offset, "expected an event with a "
-		          "type, a frame and a time, \"at\"");
-	return true;
+	if (event->type != 0 && event->frame != UINT32_MAX && event->has_at)
+		return true;
+	if (input->n_left_out == n_left_out)
+		speedscope_leave_out(input, event->offset, "expected an event "
+		    "with a type, a frame and a time, \"at\"");
+	return false;
 }
 
 /*
@@ -630,33 +735,132 @@ subtract(struct decimal to, struct decimal from, struct decimal *difference)
 	return false;
 }
 
+/* Adds the time before the last event to the frame that was innermost. */
+static void
+speedscope_add_passed(struct speedscope *input)
+{
+	struct decimal passed;
+	uint32_t node = input->part.passed_node;
+
+	input->part.passed_node = NO_NODE;
+	if (node == NO_NODE || input->error->is_set)
+		return;
+	if (!subtract(input->part.last, input->part.passed_from, &passed))
+		input->part.is_beyond = true;
+	else if (passed.digits != 0 && !speedscope_is_known(input)) {
+		keep_waiting(input, node);
+		keep_weight(input, passed);
+	} else if (passed.digits != 0)
+		speedscope_add_hits(input, node, passed,
+		                    input->part.passed_offset);
+}
+
+/* Time passes from one moment to another, which becomes the last. */
+static void
+speedscope_pass(struct speedscope *input, struct decimal from,
+                struct decimal to, uint64_t offset)
+{
+	struct decimal passed = { .digits = 0 };
+
+	speedscope_add_passed(input);
+	if (input->n > 0) {
+		input->part.passed_node = input->nodes[input->n - 1];
+		input->part.passed_from = from;
+		input->part.passed_offset = offset;
+	} else if (!subtract(to, from, &passed)) {
+		input->part.is_beyond = true;
+	} else if (passed.digits != 0 && !speedscope_is_known(input)) {
+		keep_waiting(input, NO_NODE);
+		keep_weight(input, passed);
+	} else if (passed.digits != 0) {
+		pass_nothing(input, passed);
+	}
+	input->part.last = to;
+	input->part.has_early = false;
+}
+
+/* Whether one time is before another; false if the distance is not known. */
+static bool
+speedscope_is_before(struct decimal time, struct decimal other)
+{
+	struct decimal distance;
+
+	return subtract(time, other, &distance) && distance.digits < 0;
+}
+
+/*
+ * An event before the previous one.  Either that was late: then what passed
+ * before it ends now.  Or this one is early: then its time does not count,
+ * unless the next one is early as well, since the clock was set back.
+ */
+static void
+speedscope_go_back(struct speedscope *input, struct decimal at,
+                   uint64_t offset)
+{
+	if (input->n_back++ == 0)
+		input->back_offset = offset;
+	if (input->part.passed_node != NO_NODE &&
+	    !speedscope_is_before(at, input->part.passed_from)) {
+		input->part.last = at;
+		input->part.has_early = false;
+	} else if (!input->part.has_early) {
+		input->part.has_early = true;
+		input->part.early = at;
+	} else {
+		speedscope_pass(input, speedscope_is_before(at,
+		                    input->part.early) ? at :
+		                input->part.early, at, offset);
+	}
+}
+
 /* Charges what has passed until `at` to the innermost open frame. */
 static void
 pass_time(struct speedscope *input, struct decimal at, uint64_t offset)
 {
-	struct decimal passed = { .digits = 0 };
-	uint32_t node = input->n > 0 ? input->nodes[input->n - 1] : NO_NODE;
+	struct decimal passed;
 
 	if (!input->part.has_event) {
 		input->part.has_event = true;
-		input->part.first = at;
+		input->part.first = input->part.last = at;
+		input->part.passed_node = NO_NODE;
 	} else if (!subtract(at, input->part.last, &passed)) {
 		if (input->n > 0)
-			json_fail(input->json, offset, "a time that exceeds "
-			          "63 bits");
+			speedscope_leave_out(input, offset, "a time that "
+			                     "exceeds 63 bits");
+		speedscope_add_passed(input);
 		input->part.is_beyond = true;
+		input->part.last = at;
 	} else if (input->n > 0 && passed.digits < 0) {
-		json_fail(input->json, offset, "a time before that of the "
-		          "previous event");
-	} else if (passed.digits != 0 && !speedscope_is_known(input)) {
-		keep_waiting(input, node);
-		keep_weight(input, passed);
-	} else if (passed.digits != 0 && node != NO_NODE) {
-		speedscope_add_hits(input, node, passed, offset);
-	} else if (passed.digits != 0) {
-		pass_nothing(input, passed);
+		speedscope_go_back(input, at, offset);
+	} else {
+		speedscope_pass(input, input->part.last, at, offset);
 	}
-	input->part.last = at;
+}
+
+/*
+ * Ends a frame.  Of two that end at once the outer one may come first; so one
+ * that is not the innermost stays open until those inside it have ended.
+ */
+static void
+speedscope_end_frame(struct speedscope *input, uint32_t frame, uint64_t offset)
+{
+	size_t n = input->n, least = 0;
+
+	if (n > 0 && input->labels[n - 1] == frame) {
+		do {
+			input->n--;
+		} while (input->n > 0 && input->has_ended[input->n - 1]);
+		return;
+	}
+	if (input->n_crossed++ == 0)
+		input->crossed_offset = offset;
+	if (n > OPEN_FRAMES_SOUGHT)
+		least = n - OPEN_FRAMES_SOUGHT;
+	while (n > least && (input->labels[n - 1] != frame ||
+	                     input->has_ended[n - 1]))
+		n--;
+	if (n > least)
+		input->has_ended[n - 1] = true;
 }
 
 static void
@@ -664,11 +868,12 @@ speedscope_read_events(struct speedscope *input)
 {
 	struct json_token token;
 
-	if (!json_open_array(input->json, "an array of events"))
+	if (!speedscope_open_array(input, "an array of events"))
 		return;
 	input->part.has_events = true;
 	input->n = 0;
-	while (json_next_object(input->json, &token, "an event, an object")) {
+	while (speedscope_next_object(input, &token,
+	                              "an event, an object")) {
 		struct speedscope_event event = { .offset = token.offset,
 			.frame = UINT32_MAX };
 
@@ -678,14 +883,10 @@ speedscope_read_events(struct speedscope *input)
 		pass_time(input, event.at, event.offset);
 		if (event.type == 'O')
 			push_frame(input, input->n, event.frame);
-		else if (input->n > 0 &&
-		         input->labels[input->n - 1] == event.frame)
-			input->n--;
 		else
-			json_fail(input->json, event.offset, "the end of frame "
-			          "%" PRIu32 ", which is not the innermost open "
-			          "one", event.frame);
+			speedscope_end_frame(input, event.frame, event.offset);
 	}
+	speedscope_add_passed(input);
 }
 
 /* ---- profiles ---- */
@@ -705,9 +906,10 @@ speedscope_read_unit(struct speedscope *input)
 	if (input->part.unit != NULL)
 		return;
 	if (token.type != JSON_STRING) {
-		json_fail(input->json, token.offset, "expected a unit: none, "
-		          "nanoseconds, microseconds, milliseconds, seconds or "
-		          "bytes");
+		speedscope_leave_out(input, token.offset, "expected a unit: "
+		    "none, nanoseconds, microseconds, milliseconds, seconds or "
+		    "bytes");
+		json_skip(input->json, &token);
 		return;
 	}
 	input->part.unit = &units[0];
@@ -737,18 +939,15 @@ add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
 	           input->n_waiting : input->n_weights;
 
 	if (is_whole && input->n_waiting != input->n_weights)
-		json_fail(input->json, offset, "%zu samples have %zu weights",
-		          input->n_waiting, input->n_weights);
+		speedscope_leave_out(input, offset, "%zu samples have %zu "
+		                     "weights", input->n_waiting,
+		                     input->n_weights);
 	if (n > 0 && input->part.unit == NULL && is_whole)
-		json_fail(input->json, offset, "the profile has no unit");
+		speedscope_leave_out(input, offset, "the profile has no unit");
 	for (size_t i = 0; i < n && input->part.unit != NULL &&
-	     !input->error->is_set; i++) {
-		if (input->waiting[i] != NO_NODE)
-			speedscope_add_hits(input, input->waiting[i],
-			                    input->weights[i], offset);
-		else
-			pass_nothing(input, input->weights[i]);
-	}
+	     !input->error->is_set; i++)
+		speedscope_add_weight(input, input->waiting[i],
+		                      input->weights[i], offset);
 	input->n_waiting = input->n_weights = 0;
 }
 
@@ -766,6 +965,7 @@ speedscope_read_profile(struct speedscope *input)
 		input->reader.thread = (uint32_t)input->n_parts;
 	input->n = 0;		/* stacks of another section are not shared */
 	memset(&input->part, 0, sizeof input->part);
+	input->part.passed_node = NO_NODE;
 	input->part.name = "";
 	input->part.offset = input->reader.place;
 	input->part.first_stretch = input->n_stretches;
@@ -781,10 +981,10 @@ speedscope_read_profile(struct speedscope *input)
 		else if (json_is(&key, "events") && !input->part.has_events)
 			speedscope_read_events(input);
 		else if (json_is(&key, "startValue"))
-			input->part.has_start = speedscope_read_time(json,
+			input->part.has_start = speedscope_read_time(input,
 			    &input->part.start);
 		else if (json_is(&key, "endValue"))
-			input->part.has_end = speedscope_read_time(json,
+			input->part.has_end = speedscope_read_time(input,
 			    &input->part.end);
 		else
 			json_skip_value(json);
@@ -794,6 +994,7 @@ speedscope_read_profile(struct speedscope *input)
 		input->n_open += input->n;
 		if (input->part.has_end)
 			pass_time(input, input->part.end, key.offset);
+		speedscope_add_passed(input);
 	}
 	add_waiting(input, key.offset, is_whole);
 	speedscope_end_times(input, is_whole);
@@ -845,8 +1046,8 @@ speedscope_read_file(struct speedscope *input)
 		} else if (json_is(&key, "profiles")) {
 			if (!json_open_array(json, "an array of profiles"))
 				continue;
-			while (json_next_object(json, &token,
-			                        "a profile, an object"))
+			while (speedscope_next_object(input, &token,
+			                              "a profile, an object"))
 				speedscope_read_profile(input);
 		} else if (json_is(&key, "exporter")) {
 			/* It says whether profiles are threads. */
@@ -924,6 +1125,24 @@ add_threads(struct speedscope *input, struct reader_section *sections,
 	return 0;
 }
 
+/* Fails with the first thing that is wrong in a file that has nothing else. */
+static int
+speedscope_fail_wrong(struct speedscope *input, struct error *error)
+{
+	const struct reader *reader = &input->reader;
+
+	if (input->left_out.is_set)
+		return error_set(error, "%s: %s", source_name(reader->source),
+		                 input->left_out.text);
+	if (input->n_back > 0)
+		return reader_fail_at(reader, input->back_offset, error, "a "
+		    "time before that of the previous event");
+	if (input->n_crossed > 0)
+		return reader_fail_at(reader, input->crossed_offset, error,
+		    "the end of a frame that is not the innermost open one");
+	return 0;
+}
+
 static int
 speedscope_finish(struct speedscope *input, struct error *error)
 {
@@ -934,15 +1153,33 @@ speedscope_finish(struct speedscope *input, struct error *error)
 
 	if (error->is_set)
 		return -1;
+	if (!input->has_hits && speedscope_fail_wrong(input, error) != 0)
+		return -1;
 	if (reader->profile->n_resources == 0 ||
 	    reader_count_nodes(reader) == 0)
 		return reader_fail_empty(reader, error);
 	if (input->greatest_offset > 0 && !reader->is_cut_short &&
-	    input->greatest >= reader->profile->n_frames)
-		return reader_fail_at(reader, input->greatest_offset, error,
-		                      "frame %" PRIu32 " of %" PRIu32,
-		                      input->greatest,
-		                      reader->profile->n_frames);
+	    input->greatest >= reader->profile->n_frames &&
+	    reader_warn(reader, error, "0x%" PRIx64 ": frame %" PRIu32 " of %"
+	                PRIu32, input->greatest_offset, input->greatest,
+	                reader->profile->n_frames) != 0)
+		return -1;
+	if (input->n_left_out > 0 &&
+	    reader_warn(reader, error, "%s; places that were left out: %" PRIu64,
+	                input->left_out.text, input->n_left_out) != 0)
+		return -1;
+	if (input->n_back > 0 &&
+	    reader_warn(reader, error, "0x%" PRIx64 ": a time before that of "
+	                "the previous event; such events, whose times were left "
+	                "out: %" PRIu64, input->back_offset,
+	                input->n_back) != 0)
+		return -1;
+	if (input->n_crossed > 0 &&
+	    reader_warn(reader, error, "0x%" PRIx64 ": the end of a frame that "
+	                "is not the innermost open one; such events, whose "
+	                "frames end with those inside them: %" PRIu64,
+	                input->crossed_offset, input->n_crossed) != 0)
+		return -1;
 	if (reader_warn_cut_short(reader, input->has_frames ? "" :
 	                          ", but the names of the frames are missing",
 	                          error) != 0)
@@ -986,6 +1223,7 @@ speedscope_read(struct source *source, const struct read_options *options,
 	result = speedscope_finish(&input, error);
 	free(input.labels);
 	free(input.nodes);
+	free(input.has_ended);
 	free(input.waiting);
 	free(input.weights);
 	free(input.stretches);
