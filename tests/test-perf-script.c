@@ -546,6 +546,120 @@ perf_script_last_line_without_newline_counts_if_whole(void **state)
  * As perf script -F prints samples without the time, the event or other
  * fields.
  */
+/* Samples of one line: all that end in a newline count, wherever the cut is. */
+static void
+perf_script_cut_lines_keep_all_before(void **state)
+{
+	static const char *const lines[] = {
+		"     w     0/0     [009] 0.0:          1     sched:sched_wakeup: "
+		"comm=w pid=24 prio=120 ffffffff8bad311d ttwu "
+		"([kernel.kallsyms])\n",
+		"w  7 1.5:          1 cycles:     5500001000 f+0x3 (/opt/x)\n",
+		"w  7 1.5:          1 cycles: \n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		uint64_t samples;
+		size_t length = strlen(lines[i]);
+		char text[1000] = "";
+
+		for (int n = 0; n < 3; n++)
+			strcat(text, lines[i]);
+		for (size_t cut = length; cut <= 3 * length; cut++) {
+			struct error error = { 0 };
+			struct profile *profile = read_memory(
+			    &format_perf_script, text, cut, &error);
+
+			assert_non_null(profile);
+			assert_true(profile_hits(profile, 0, &samples) >=
+			            cut / length);
+			profile_free(profile);
+		}
+		text[3 * length - 1] = '\0';
+		if (strchr(lines[i], '(') != NULL) {
+			struct profile *profile = must_read(
+			    &format_perf_script, text, strlen(text));
+
+			assert_int_equal(profile_hits(profile, 0, &samples), 3);
+			profile_free(profile);
+		}
+	}
+}
+
+/* addr, weight, data_src and more, in perf's columns of 16 or copied ones. */
+static void
+perf_script_fields_before_the_address_are_none(void **state)
+{
+	static const char *const fields[] = {
+		"",
+		"               0",
+		"    7ffd00001230",
+		" ffffffff81775b9a",
+		"               0              12",
+		"    7ffd00001230      1e05080021 |OP LOAD|LVL L1 hit|SNP N/A|TLB "
+		"N/A|LCK N/A|BLK  N/A  ",
+		"      1e05080021 |OP N/A|LVL N/A or N/A|SNP N/A|TLB N/A|LCK N/A|"
+		"BLK  N/A               0",
+		"    5639fc48b010 __TMC_END__+0x0 (/tmp/w)               0",
+		"    7fff6ebc3489 [unknown] ([stack])",
+	};
+	static const char *const tails[] = { "", " N/A", " 4K 2M",
+		"        12345000" };
+	char text[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		for (size_t t = 0; t < sizeof tails / sizeof *tails; t++) {
+			struct profile *profile;
+
+			snprintf(text, sizeof text, "prog  700 100.000100:"
+			    "         50 page-faults: %s       5500001000 "
+			    "alpha+0x10 (/opt/x)%s\nprog  700 100.000100:"
+			    "         50 page-faults: %s ffffffff81775b9a "
+			    "beta+0x10 (/opt/x)%s\n", fields[i], tails[t],
+			    fields[i], tails[t]);
+			profile = must_read(&format_perf_script, text,
+			                    strlen(text));
+			assert_int_equal(hits_of(profile, 0, "alpha"), 50);
+			assert_int_equal(hits_of(profile, 0, "beta"), 50);
+			profile_free(profile);
+		}
+}
+
+/* With a stack the address of the first line is never a frame. */
+static void
+perf_script_fields_before_a_stack_are_none(void **state)
+{
+	static const char *const fields[] = { "    7ffd00001230",
+		"     7ffd00001230", "    7ffd00001230               0",
+		"    5639fc48b010 end+0x0 (/tmp/w)" };
+	char text[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+		struct profile *profile;
+
+		snprintf(text, sizeof text, "prog  700 100.000100:         50 "
+		    "page-faults: %s\n\t      5500001000 alpha+0x10 (/opt/x)\n"
+		    "\t      5500002000 main+0x10 (/opt/x)\n\n", fields[i]);
+		profile = must_read(&format_perf_script, text, strlen(text));
+		assert_int_equal(hits_of(profile, 0, "main;alpha"), 50);
+		profile_free(profile);
+	}
+}
+
+static void
+perf_script_refuses_two_addresses_without_columns(void **state)
+{
+	static const char text[] = "prog 7 1.5: 50 page-faults: 7ffd00001230 "
+	    "5500001000 alpha+0x10 (/opt/x)\n";
+
+	(void)state;
+	must_refuse(&format_perf_script, text, sizeof text - 1,
+	            "either may be the address of the sample");
+}
+
 static void
 perf_script_first_lines_may_lack_any_field(void **state)
 {
@@ -920,6 +1034,11 @@ main(void)
 		    perf_script_cut_at_every_byte_gives_whole_samples),
 		cmocka_unit_test(
 		    perf_script_last_line_without_newline_counts_if_whole),
+		cmocka_unit_test(perf_script_cut_lines_keep_all_before),
+		cmocka_unit_test(perf_script_fields_before_the_address_are_none),
+		cmocka_unit_test(perf_script_fields_before_a_stack_are_none),
+		cmocka_unit_test(
+		    perf_script_refuses_two_addresses_without_columns),
 		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),

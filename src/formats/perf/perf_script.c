@@ -306,9 +306,30 @@ find_frame(const struct script *script, const struct perf_script_header *header,
 	*frame = *rest;
 	if (header->fields & PERF_SCRIPT_ADDRESS)
 		return true;
-	return is_whole_frame(rest->text, rest->length) ||
-	       perf_script_find_frame(rest, frame) ||
+	return perf_script_find_frame(rest, frame) ||
+	       is_whole_frame(rest->text, rest->length) ||
 	       (script->layout.has_narrow_addresses && is_narrow_frame(header));
+}
+
+/* "0 5500001000 main": a symbol that begins with what may be an address. */
+static bool
+has_two_addresses(const char *line, size_t length)
+{
+	enum { DIGITS_MIN = 6 };
+	struct perf_script_frame frame;
+	size_t n = 0;
+
+	if (!perf_script_read_frame(line, length, &frame) ||
+	    !frame.has_address)
+		return false;
+	while (n < frame.symbol.length && frame.symbol.text[n] != ' ')
+		n++;
+	if (n < DIGITS_MIN || n == frame.symbol.length)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (strchr("0123456789abcdef", frame.symbol.text[i]) == NULL)
+			return false;
+	return true;
 }
 
 static int
@@ -341,9 +362,16 @@ perf_script_begin_sample(struct script *script,
 	script->has_time = header->has_time && header->time_ns != UINT64_MAX;
 	script->time_ns = header->time_ns;
 	script->is_one_line = find_frame(script, header, &frame);
-	return script->is_one_line ?
-	    perf_script_add_frame(script, frame.text, frame.length, error) :
-	    0;
+	if (!script->is_one_line)
+		return 0;
+	if (has_two_addresses(frame.text, frame.length)) {
+		script->is_inside = false;
+		return reader_reject(&script->reader, "two numbers of which "
+		    "either may be the address of the sample; print fewer "
+		    "fields: perf script -F comm,tid,time,period,event,ip,sym,"
+		    "dso", error);
+	}
+	return perf_script_add_frame(script, frame.text, frame.length, error);
 }
 
 static bool
@@ -365,12 +393,15 @@ perf_script_is_whole(const struct script *script, const char *line,
 {
 	struct perf_script_header header;
 	const struct perf_text *event = &header.event, *rest = &header.rest;
+	struct perf_text frame;
 
 	if (is_whole_frame(line, length) || line[0] == '#')
 		return true;
 	if (!perf_script_read_header(line, length, &header))
 		return false;
 	return header.is_record || is_whole_frame(rest->text, rest->length) ||
+	    (perf_script_find_frame(rest, &frame) &&
+	     is_whole_frame(frame.text, frame.length)) ||
 	    (perf_script_is_blank(rest) &&
 	     names_find(script->events, event->text, event->length) != NO_NAME);
 }
@@ -465,6 +496,22 @@ read_flat_sample(const struct script *script, const char *line, size_t length,
 	       header->fields == known;
 }
 
+/* The last line is cut short; if it is no frame, the sample before it ended. */
+static int
+perf_script_reject_unended(struct script *script, const char *line,
+                           size_t length, struct error *error)
+{
+	size_t i = 0;
+
+	while (i < length && (line[i] == ' ' || line[i] == '\t'))
+		i++;
+	if (i < length && line[0] != '\t' &&
+	    strchr("0123456789abcdef", line[i]) == NULL &&
+	    perf_script_end_sample(script, error) != 0)
+		return -1;
+	return reader_reject(&script->reader, "expected an end of line", error);
+}
+
 static int
 perf_script_read_line(void *context, const char *line, size_t length,
                       struct error *error)
@@ -510,15 +557,21 @@ perf_script_read_line(void *context, const char *line, size_t length,
 	}
 	if (script->reader.is_unended &&
 	    !perf_script_is_whole(script, line, length))
-		return reader_reject(&script->reader, "expected an end of line",
-		                     error);
+		return perf_script_reject_unended(script, line, length, error);
 	if (script->layout.is_brief && !script->is_inside &&
 	    !script->is_record &&
 	    perf_script_is_printed_frame(line, length) &&
 	    begin_brief(script, error) != 0)
 		return -1;
-	if (line[0] == '\t' && script->is_inside)
+	if (line[0] == '\t' && script->is_inside) {
+		/* perf prints a stack in place of the address, not with it. */
+		if (script->is_one_line &&
+		    perf_script_is_printed_frame(line, length)) {
+			script->is_one_line = false;
+			script->depth = 0;
+		}
 		return perf_script_add_frame(script, line, length, error);
+	}
 	is_header = perf_script_read_header(line, length, &header);
 	/*
 	 * A command may look like an address ("a 7 1.5: ..."), but a time
@@ -705,7 +758,10 @@ perf_script_enter_frames(struct script *script, struct error *error)
 
 /* ---- the whole input ---- */
 
-/* The last sample of an input that is cut short may lack frames: left out. */
+/*
+ * The last sample of an input that is cut short may lack frames, unless it has
+ * only one line: left out.
+ */
 static int
 perf_script_read_profile(struct script *script, struct error *error)
 {
@@ -714,7 +770,7 @@ perf_script_read_profile(struct script *script, struct error *error)
 
 	if (reader_lines(reader, LINE_MAX_MIB, perf_script_read_line, script,
 	                 error) != 0 ||
-	    (!reader->is_cut_short &&
+	    ((!reader->is_cut_short || script->is_one_line) &&
 	     perf_script_end_sample(script, error) != 0) ||
 	    add_empty_samples(script, error) != 0)
 		return -1;

@@ -190,6 +190,56 @@ perf_script_line_is_hex(const char *word, const char *end)
 }
 
 /*
+ * Whether other columns follow, of numbers or a data source, and the last of
+ * them is an address: then the number that ends where `scan` begins is a field
+ * before that, such as addr or weight.  A symbol has one blank before it,
+ * a column more, unless 16 digits fill it.
+ */
+static bool
+leads_to_address(struct line_text scan)
+{
+	const char *behind = scan.at;
+	bool is_source = false;
+
+	for (perf_script_line_skip_blanks(&scan); scan.at < scan.end;
+	     perf_script_line_skip_blanks(&scan)) {
+		const char *word = scan.at;
+		ptrdiff_t width;
+
+		while (scan.at < scan.end &&
+		       !perf_script_line_is_blank(*scan.at))
+			scan.at++;
+		width = scan.at - behind;
+		behind = scan.at;
+		is_source |= *word == '|';
+		if (perf_script_line_is_hex(word, scan.at) &&
+		    (width == 1 + ADDRESS_WIDTH ||
+		     (is_source && width > ADDRESS_WIDTH) ||
+		     (width - (scan.at - word) > 1 && width != ADDRESS_WIDTH)))
+			return true;
+		if (!is_source && !(perf_script_line_is_hex(word, scan.at) &&
+		                    width == ADDRESS_WIDTH))
+			return false;
+	}
+	return false;
+}
+
+/* Takes the sizes of pages, of data and code, off the end of a frame. */
+static void
+perf_script_line_cut_sizes(struct perf_text *frame)
+{
+	const char *at = frame->text, *end = at + frame->length, *blank;
+
+	while ((blank = memrchr(at, ' ', (size_t)(end - at))) != NULL &&
+	       ((end - blank == 4 && memcmp(blank, " N/A", 4) == 0) ||
+	        (end - blank > 2 && blank[1] >= '1' && blank[1] <= '9' &&
+	         memchr("KMGT", end[-1], 4) != NULL)) &&
+	       memchr(at, ')', (size_t)(blank - at)) != NULL)
+		end = blank;
+	frame->length = (size_t)(end - at);
+}
+
+/*
  * perf prints a blank and the address in a column of 16; before it other
  * fields, of which addr is a column of 16, too, but without the blank.  Fields
  * of a line's beginning end in a blank of their own; of the text behind the
@@ -205,6 +255,7 @@ perf_script_line_find_frame(struct line_text scan, bool is_beginning,
 					 * ends so many blanks less behind */
 	ptrdiff_t less = 0;
 	bool is_found = false, is_first = true, is_filled = false;
+	bool is_behind = false;		/* columns like that of an address */
 
 	*end = is_beginning ? scan.end : scan.at;
 	if (!is_beginning && scan.at < scan.end && *scan.at == ' ')
@@ -214,7 +265,7 @@ perf_script_line_find_frame(struct line_text scan, bool is_beginning,
 		const char *word = scan.at;
 		const char *tail;
 		ptrdiff_t width;
-		bool is_address;
+		bool is_address, is_column;
 
 		while (scan.at < scan.end &&
 		       !perf_script_line_is_blank(*scan.at))
@@ -225,16 +276,25 @@ perf_script_line_find_frame(struct line_text scan, bool is_beginning,
 			behind -= less;
 			width += less;
 		}
-		if (is_address && (width == COLUMN ||
+		is_column = is_address && (width == COLUMN ||
 		    width == EMPTY_FLAGS + COLUMN || (width > COLUMN &&
 		        (is_filled || (is_first && !is_beginning)) &&
-		        width != EMPTY_FLAGS + ADDRESS_WIDTH))) {
+		        width != EMPTY_FLAGS + ADDRESS_WIDTH));
+		if (is_column && leads_to_address(scan)) {
+			if (is_beginning)
+				*end = word;
+			is_beginning = false;
+			is_behind = true;
+		} else if (is_column || (is_behind && !is_found && is_address &&
+		               width - (scan.at - word) > 1 &&
+		               !leads_to_address(scan))) {
 			is_found = true;
 			frame->text = behind;
 			tail = memmem(scan.at, (size_t)(scan.end - scan.at),
 			              "  ", 2);
 			frame->length = (size_t)((tail != NULL ? tail :
 			                          scan.end) - behind);
+			perf_script_line_cut_sizes(frame);
 			if (is_beginning)
 				*end = behind;
 			is_beginning = false;
