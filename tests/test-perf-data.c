@@ -1634,6 +1634,59 @@ perf_data_unpacks_more_than_a_header_can_say(void **state)
 	free(packed);
 }
 
+/* Packs n samples with copies of an idle stack, or records that say nothing. */
+static void
+put_packed_stacks(uint32_t n, bool is_sample)
+{
+	enum { STACK = 60000 };
+	static char packed[1 << 20];
+	struct buffer *plain = calloc(1, sizeof *plain);
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_outBuffer out = { packed, sizeof packed, 0 };
+
+	assert_non_null(plain);
+	for (uint32_t i = 0; i < n; i++) {
+		ZSTD_inBuffer in = { plain->bytes, 0, 0 };
+		uint16_t size = STACK;
+
+		plain->n = 0;
+		if (is_sample)
+			put_sample(plain, 5, 7, CHAIN(0x400010), 2);
+		else
+			end_record(plain, begin_record(plain, 5, 0));
+		memset(plain->bytes + plain->n, 0, STACK - plain->n);
+		plain->n = STACK;
+		memcpy(plain->bytes + 6, &size, sizeof size);
+		in.size = plain->n;
+		assert_int_equal(ZSTD_compressStream2(context, &out, &in,
+		    i + 1 < n ? ZSTD_e_flush : ZSTD_e_end), 0);
+	}
+	ZSTD_freeCCtx(context);
+	free(plain);
+	begin_large();
+	put_packed(packed, out.pos);
+}
+
+/* Copies of stacks pack 1,000 times and more where a loop runs. */
+static void
+perf_data_unpacks_many_copies_of_a_stack(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile;
+
+	(void)state;
+	put_packed_stacks(5000, true);
+	profile = read_memory(&format_perf_data, large, n_large, &error);
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	assert_true(n_large < 300000);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 5000 * 10);
+	profile_free(profile);
+	put_packed_stacks(5000, false);
+	must_refuse(&format_perf_data, large, n_large,
+	            "packed records hold more than real recordings");
+}
+
 /* As with --aio: what should say how much there is says anything. */
 static void
 perf_data_unpacks_records_that_do_not_say_how_much(void **state)
@@ -2098,6 +2151,7 @@ main(void)
 		cmocka_unit_test(
 		    perf_data_passes_over_zeros_behind_packed_records),
 		cmocka_unit_test(perf_data_unpacks_more_than_a_header_can_say),
+		cmocka_unit_test(perf_data_unpacks_many_copies_of_a_stack),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_do_not_say_how_much),
 		cmocka_unit_test(

@@ -46,6 +46,7 @@ struct perf_queue {
 
 enum {
 	ROOM = 1 << 18,			/* enough for the largest records */
+	QUEUE_ALWAYS = 512 << 20,	/* packed bytes that may wait */
 	PACKED_MAX = 1 << 28,		/* bytes that perf packs at once */
 	PIECE_MAX = 65519,		/* of these, with one header */
 };
@@ -396,12 +397,29 @@ perf_unpacker_unpack_some(struct perf_unpacker *unpacker, struct error *error)
 		return error_set(error, "expected packed records: %s",
 		                 ZSTD_getErrorName(status));
 	unpacker->n_packed += unpacker->in.pos - before;
-	unpacker->n_unpacked += out.pos - left;
-	if (unpacked_is_too_much(unpacker->n_packed, unpacker->n_unpacked))
-		return error_set(error, "packed records take more than %d "
-		                 "times their size", UNPACKED_RATIO);
 	unpacker->end = out.pos;
 	return unpacker->end > left;
+}
+
+/*
+ * Counts the work that a record makes.  A copy of a stack is hardly looked at,
+ * and packs a thousand times where a loop runs: most of it is that of the
+ * sample before.
+ */
+static int
+count_unpacked(struct perf_unpacker *unpacker,
+               const struct perf_record *record, struct error *error)
+{
+	enum { READ_MAX = 1 << 10, BYTES_A_BYTE = 64 };
+	uint64_t size = record->size;
+
+	if (record->type == PERF_SAMPLE && size > READ_MAX)
+		size = READ_MAX + (size - READ_MAX) / BYTES_A_BYTE;
+	unpacker->n_unpacked += size;
+	return unpacked_is_too_much(unpacker->n_packed, unpacker->n_unpacked) ?
+	    error_set(error, "packed records hold more than real recordings "
+	              "of this size; perf record without -z does not pack "
+	              "them") : 0;
 }
 
 /*
@@ -426,7 +444,8 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 				                 "what was packed");
 			if (record->size <= left) {
 				unpacker->begin += record->size;
-				return 1;
+				return count_unpacked(unpacker, record,
+				                      error) == 0 ? 1 : -1;
 			}
 		}
 		got = perf_unpacker_unpack_some(unpacker, error);
@@ -438,6 +457,21 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 }
 
 /* ---- perf's own records ---- */
+
+/* Records that wait for their turn take memory, all that they unpack to. */
+static int
+perf_session_check_queue(const struct perf_session *session,
+                         const struct perf_record *record, struct error *error)
+{
+	const struct error why = { .is_set = true, .text = "more packed "
+		"records wait for the end of their round than real recordings "
+		"of this size have" };
+
+	return session->queue.size < QUEUE_ALWAYS ||
+	    !unpacked_is_too_much(session->unpacker->n_packed,
+	                          session->queue.size) ? 0 :
+	    perf_session_fail(session, record->offset, &why, error);
+}
 
 /* Packed records; one may begin in this record and end in the next. */
 static int
@@ -462,6 +496,7 @@ perf_session_unpack(struct perf_session *session,
 	while ((found = perf_unpacker_next(session->unpacker, &inner,
 	                                   &why)) > 0)
 		if (perf_session_record(session, &inner, error) != 0 ||
+		    perf_session_check_queue(session, record, error) != 0 ||
 		    (++n % RECORDS_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
