@@ -167,6 +167,28 @@ foreign_formats_are_named_with_what_converts_them(void **state)
 		  "stackcollapse-hprof" },
 		{ "2024-01-01\nFull thread dump OpenJDK 64-Bit Server VM\n",
 		  "stackcollapse-jstack.pl" },
+		{ "Index  % CPU Time:Total  CPU Time:Self  CPU Time:Children  "
+		  "Name  Index\n-----  ---\n", "a report of VTune" },
+		{ "Function\tCPU Time\tCPU Time:Effective Time\nf\t0.1\t0.1\n",
+		  "inferno-collapse-vtune" },
+		{ "Process, Module, Function, Weight, % Weight, Stack\r\n"
+		  "p.exe (1), ntdll.dll, f, 12, 3, a/b\r\n",
+		  "xperf_to_collapsedstacks.py" },
+		{ "BeginHeader\n     P-Start, TimeStamp, Process Name\n"
+		  "EndHeader\n", "a trace that xperf has printed" },
+		{ "ngranularity: Each sample hit covers 4 bytes. Time: 3.62 "
+		  "seconds\n\n", "a listing of IBM's gprof" },
+		{ "index  %time    self descendents  called/total  parents\n",
+		  "a listing of IBM's gprof" },
+		{ "\x5e\x97\xca\xfd\1\1xxxxxxxxxxxx", "a capture of Sysprof" },
+		{ "<?xml version=\"1.0\"?>\n<profile>\n <objects>\n",
+		  "a profile of Sysprof in XML" },
+		{ "{\"version\":\"1\",\"profile\":{\"samples\":[{\"stack_id\":0,"
+		  "\"thread_id\":\"1\",\"elapsed_since_start_ns\":\"5\"}],"
+		  "\"stacks\":[[0]],\"frames\":[{\"function\":\"f\"}],"
+		  "\"thread_metadata\":{}}}", "a profile of Sentry" },
+		{ "{\"alloc_samples\":0,\"args\":[],\"elapsed_time_sec\":1.2,"
+		  "\"files\":{}}", "a profile of Scalene" },
 		{ "Function Stack,CPU Time:Self,Module\nTotal,0,\n",
 		  "inferno-collapse-vtune" },
 		{ "\tMon Jan  1 00:00 2024 Time and Allocation Profiling Report "

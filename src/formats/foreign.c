@@ -256,6 +256,17 @@ is_quipper(struct foreign_text text)
 	       at[2] == 0x10 && at[3] >= 64 && at[3] % 8 == 0;
 }
 
+/* A table that xperf or WPA has exported: commas, and these columns. */
+static bool
+is_xperf_table(struct foreign_text text)
+{
+	struct foreign_text line;
+
+	return foreign_take_line(&text, &line) && has(line, ",") &&
+	       has(line, "Module") && has(line, "Function") &&
+	       has(line, "Weight");
+}
+
 /* perf script with few fields: nothing tells these, but each ends in a blank. */
 static bool
 is_perf_fields(struct foreign_text text)
@@ -281,6 +292,12 @@ is_perf_fields(struct foreign_text text)
 #define BY_SPEEDSCOPE "open it at www.speedscope.app and export it there, as " \
 	"speedscope JSON"
 #define BY_PPROF "convert it: go tool pprof -proto -output OUT.pb.gz FILE"
+#define VTUNE_STACKS "export its stacks: vtune -report top-down " \
+	"-call-stack-mode all -column=\"CPU Time:Self\",Module -filter " \
+	"\"Function Stack\" -format csv -csv-delimiter comma -r DIR > OUT.csv; " \
+	"inferno-collapse-vtune OUT.csv"
+#define XPERF_STACKS "convert the .etl file that it was made of: " \
+	"xperf_to_collapsedstacks.py (of UIforETW)"
 #define UNPACK(command) "unpack it: " command " FILE | cpprof -"
 
 static const struct signature signatures[] = {
@@ -387,6 +404,20 @@ static const struct signature signatures[] = {
 	    "gmon.out" }, .line = "index % time " },
 	{ { "a listing of gprof", "open what it was made of: cpprof PROGRAM "
 	    "gmon.out" }, .line = "index  % time " },
+	{ { "a listing of IBM's gprof", "it has functions and their callers, "
+	    "no stacks; record with a profiler that takes stacks" },
+	  .has = "granularity: Each sample hit covers " },
+	{ { "a listing of IBM's gprof", "it has functions and their callers, "
+	    "no stacks; record with a profiler that takes stacks" },
+	  .line = "index  %time " },
+	{ { "a capture of Sysprof", "sysprof shows it; record with perf record "
+	    "-g or cpprof record instead" }, MAGIC("\x5e\x97\xca\xfd") },
+	{ { "a profile of Sysprof in XML", "sysprof shows it; record with perf "
+	    "record -g or cpprof record instead" }, .begins = "<profile",
+	  .has = "<object" },
+	{ { "a profile of Sysprof in XML", "sysprof shows it; record with perf "
+	    "record -g or cpprof record instead" }, .begins = "<?xml",
+	  .has = "<profile" },
 	{ { "the output of opreport", "use perf record -g, or cpprof record" },
 	  .line = "Counted ", .has = " events (" },
 	{ { "the output of go tool pprof", "open the profile itself, or the "
@@ -433,6 +464,18 @@ static const struct signature signatures[] = {
 	{ { "a profile of pyinstrument", "convert it: pyinstrument --load FILE "
 	    "-r speedscope -o OUT.json" },
 	  .json = { "\"frame_records\"", "\"start_time\"" } },
+	{ { "a profile of Sentry", "Sentry shows it; a profiler of the language "
+	    "itself, such as py-spy record -f raw, gives stacks that can be "
+	    "read" }, .json = { "\"stacks\"", "\"thread_metadata\"" } },
+	{ { "a profile of Sentry", "Sentry shows it; a profiler of the language "
+	    "itself, such as py-spy record -f raw, gives stacks that can be "
+	    "read" }, .json = { "\"stack_id\"", "\"thread_id\"" } },
+	{ { "a profile of Scalene", "scalene shows it; it has lines, no call "
+	    "paths: py-spy record -f raw gives stacks that can be read" },
+	  .json = { "\"elapsed_time_sec\"", "\"n_cpu_percent_python\"" } },
+	{ { "a profile of Scalene", "scalene shows it; it has lines, no call "
+	    "paths: py-spy record -f raw gives stacks that can be read" },
+	  .json = { "\"alloc_samples\"", "\"elapsed_time_sec\"" } },
 	{ { "a recording of memray", "memray flamegraph FILE and memray tree "
 	    "FILE show it; py-spy record -f raw gives stacks that can be read" },
 	  MAGIC("memray") },
@@ -454,6 +497,20 @@ static const struct signature signatures[] = {
 	/* VTune and Visual Studio */
 	{ { "a table of VTune", "convert it: inferno-collapse-vtune" },
 	  .begins = "Function Stack," },
+	{ { "a report of VTune", VTUNE_STACKS }, .begins = "Index ",
+	  .has = "CPU Time:Self" },
+	{ { "a report of VTune", VTUNE_STACKS }, .begins = "Function",
+	  .has = "CPU Time:Self" },
+	{ { "a report of VTune", VTUNE_STACKS }, .begins = "Function\tCPU "
+	  "Time" },
+	{ { "a report of VTune", VTUNE_STACKS }, .begins = "Function,CPU "
+	  "Time" },
+	{ { "a report of VTune", VTUNE_STACKS },
+	  .begins = "Function Stack\t" },
+	/* Windows */
+	{ { "a table of xperf", XPERF_STACKS }, .fits = is_xperf_table },
+	{ { "a trace that xperf has printed", XPERF_STACKS },
+	  .begins = "BeginHeader", .line = "EndHeader" },
 	{ { "a table of Visual Studio's profiler", "convert it: "
 	    "inferno-collapse-vsprof" }, .begins = "Level,Function Name," },
 	/* browsers; a heap profile is a tree like that of an old .cpuprofile */

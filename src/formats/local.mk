@@ -49,6 +49,7 @@ libcore_a_SOURCES += \
 	src/formats/merged/merged_file.h \
 	src/formats/merged/merged_write.c \
 	src/formats/merged/merging.c src/formats/merged/merging.h \
+	src/formats/flames/flames.c \
 	src/formats/otlp/otlp.c \
 	src/formats/otlp/otlp_fields.h \
 	src/formats/otlp/otlp_json.c \
@@ -90,6 +91,7 @@ format_tests = tests/test-callgrind \
 	tests/test-gperftools \
 	tests/test-legacy \
 	tests/test-merged \
+	tests/test-flames \
 	tests/test-otlp \
 	tests/test-perf-data \
 	tests/test-perf-script \
@@ -149,6 +151,11 @@ tests_test_merged_SOURCES = tests/test-merged.c \
 tests_test_merged_CFLAGS = $(unit_cflags)
 tests_test_merged_LDADD = $(unit_libs)
 tests_test_merged_LDFLAGS = $(failing_memory)
+
+tests_test_flames_SOURCES = tests/test-flames.c tests/reader-fixture.h
+tests_test_flames_CFLAGS = $(unit_cflags)
+tests_test_flames_LDADD = $(unit_libs)
+tests_test_flames_LDFLAGS = $(failing_memory)
 
 tests_test_otlp_SOURCES = tests/test-otlp.c tests/reader-fixture.h
 tests_test_otlp_CFLAGS = $(unit_cflags)
