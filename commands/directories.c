@@ -61,6 +61,9 @@ const struct command command_directories = {
 	    "DIR/db/read.c, too. After the directories come symfs and the "
 	    "path itself; a relative path starts from the current "
 	    "directory.\n\n"
+	    "Of a profile that you did not record here, only sources below "
+	    "these directories, symfs or the current directory are shown, "
+	    "since a profile may name any file.\n\n"
 	    "open searches the files of a merged profile's members there, "
 	    "too.\n\n"
 	    "directories off forgets them.",

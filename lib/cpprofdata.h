@@ -225,7 +225,10 @@ struct cpprofdata_header {
 	uint32_t parent_pid;
 	uint64_t start_ns;		/* when the process, or the program that
 					   it executes, began; UTC since 1970 */
-	uint64_t end_ns;		/* 0: running, killed, _exit or exec */
+	uint64_t end_ns;		/* 0: running, killed, _exit or exec.
+					   Of a file of names: when that file
+					   was created, by its file system, if
+					   `record` wrote it at once */
 	uint64_t last_sample_ns;	/* 0: none yet */
 	uint32_t arguments;		/* string: the first of n_arguments
 					   consecutive ones */

@@ -14,6 +14,7 @@ import time
 
 import cpprof
 from claims import Claims
+from mcp_server import Server
 
 CPPROF = cpprof.CPPROF
 SOURCE = os.path.abspath(os.environ.get("srcdir", "."))
@@ -128,8 +129,8 @@ def expected(stacks, wanted, inlines=True):
 
 def ask(profile, *commands):
     """The documents of the commands that print one, and the notes."""
-    answer = cpprof.ask(profile, *commands, options=("-F", "json"),
-                        status=None)
+    answer = cpprof.ask(profile, f"directories |{WORK}|", *commands,
+                        options=("-F", "json"), status=None)
     return ([json.loads(line) for line in answer.stdout.splitlines()],
             answer.stderr)
 
@@ -333,6 +334,120 @@ def check_sources():
                  "source cannot be read: deep/sites/sites.c" in text, text)
 
 
+# ---- a profile may name any file ----
+
+SECRET = "correct horse battery staple"
+
+
+def leaks(about, source, *commands, hint, cwd=None):
+    """No answer has the secret, to which a profile leads as its source."""
+    profile = write_profile("leak.pb", [([[("f", source, 1)]], 5)])
+    page = os.path.join(WORK, "leak.html")
+    words = [word for command in (*commands, "list f", f"report {page}")
+             for word in ("-e", command)]
+    begin = time.monotonic()
+    shown = subprocess.run([CPPROF, "-q", *words, profile], text=True,
+                           stdin=subprocess.DEVNULL, capture_output=True,
+                           timeout=60, check=False, cwd=cwd or ELSEWHERE)
+    with Server(cwd=cwd or ELSEWHERE) as server:
+        told, failed = server.call("ask", profile=profile,
+                                   commands=["list f"])
+    with open(page, encoding="utf-8") as file:
+        text = shown.stdout + shown.stderr + told + file.read()
+    claims.check(f"{about}: is not shown, and the answer says why",
+                 SECRET not in text and hint in shown.stdout and
+                 not failed and told != "" and
+                 time.monotonic() - begin < 50, shown.stdout + shown.stderr)
+
+
+def put(path, text=f"{SECRET}\n"):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def check_untrusted():
+    home = os.path.join(WORK, "home")
+    secret = put(os.path.join(home, "secret"))
+    code = put(os.path.join(home, "secret.c"))
+    here = os.path.join(WORK, "here")
+    os.makedirs(here)
+    leaks("a source outside", code, hint=f'"directories {home}"')
+    leaks("no source", secret, hint="ending of a programming language")
+    leaks("no source, in a directory that was named", secret,
+          f"directories |{home}|", hint="ending of a programming language")
+    leaks("no source, in the current directory", "secret", cwd=home,
+          hint="ending of a programming language")
+    leaks("settings", put(os.path.join(home, ".c")),
+          hint="ending of a programming language", cwd=home)
+    leaks("bytes that are no text",
+          put(os.path.join(home, "data.c"), f"{SECRET}\0\n"),
+          hint="ending of a programming language", cwd=home)
+    os.symlink(code, os.path.join(here, "link.c"))
+    leaks("a link to the outside", "link.c", hint=home,
+          cwd=here)
+    os.symlink(secret, os.path.join(here, "other.c"))
+    leaks("a link to no source", "other.c", cwd=here,
+          hint="ending of a programming language")
+    os.symlink(home, os.path.join(here, "sub"))
+    leaks("a directory that is a link", "sub/secret.c", hint=home, cwd=here)
+    leaks("a path with ..", "../home/secret.c", hint=home, cwd=here)
+    leaks("a path with .. below a named directory", "x/../../home/secret.c",
+          f"directories |{here}|", hint="")
+    leaks("a directory whose name begins alike", code,
+          f"directories |{home[:-1]}|", hint=f'"directories {home}"')
+    leaks("the root as current directory", code, hint=home, cwd="/")
+    leaks("a file of the kernel", "/proc/self/environ", hint="cannot be read")
+    leaks("a device", "/dev/zero", hint="cannot be read")
+    leaks("a directory", home, hint="cannot be read")
+    os.mkfifo(os.path.join(here, "pipe.c"))
+    leaks("a pipe", "pipe.c", hint="cannot be read", cwd=here)
+    text = text_of(write_profile("own.pb", [([[("f", code, 1)]], 5)]),
+                   f"directories |{home}|", "list f")
+    claims.check("with its directory it is shown", SECRET in text, text)
+
+
+def check_recorded():
+    """The sources of a recording of one's own need no typing, wherever one
+    is; those of a copy of it do."""
+    place = os.path.join(WORK, "program")
+    source = put(os.path.join(place, "loop.c"), """
+static volatile unsigned long x;
+__attribute__((noinline)) static void burn(void)
+{ for (long i = 0; i < 100000000; i++) x += i; /* the loop */ }
+int main(void) { burn(); return 0; }
+""")
+    program = os.path.join(place, "loop")
+    if shutil.which("cc") is None:
+        claims.skip("a recording's own sources", "no cc")
+        return
+    subprocess.run(["cc", "-g", "-O1", "-o", program, source], check=True)
+    record = os.path.join(ELSEWHERE, "rec")
+    cpprof.run("record", "-o", record, program, timeout=120)
+    ask_for = [CPPROF, "-n", "-q", "-e", "list burn"]
+
+    def text(name):
+        return subprocess.run([*ask_for, name], text=True, timeout=120,
+                              capture_output=True, check=False,
+                              cwd=ELSEWHERE).stdout
+
+    claims.check("a recording made here shows its sources",
+                 "/* the loop */" in text(record), text(record))
+    os.rename(record, record + "-moved")
+    claims.check("also once it is renamed",
+                 "/* the loop */" in text(record + "-moved"))
+    shutil.copytree(record + "-moved", record + "-copy")
+    copy = text(record + "-copy")
+    claims.check("a copy may be of anybody", "/* the loop */" not in copy and
+                 f'"directories {place}"' in copy, copy)
+    os.remove(os.path.join(record + "-copy", "names"))
+    copy = text(record + "-copy")
+    claims.check("also if its names are found only now",
+                 "/* the loop */" not in copy and
+                 "/* the loop */" not in text(record + "-copy"), copy)
+
+
 def check_names():
     stacks = [([[("main", "/x/one/a.c", 3)], [("f", "/x/two/a.c", 7)]], 5),
               ([[("main", "/x/one/a.c", 3)], [("fg", "/x/two/b.c", 7)]], 5)]
@@ -531,6 +646,8 @@ def main():
     check_heading()
     check_pprof()
     check_sources()
+    check_untrusted()
+    check_recorded()
     check_names()
     check_reasons()
     check_text()
@@ -540,4 +657,6 @@ def main():
 
 
 with tempfile.TemporaryDirectory() as WORK:
+    ELSEWHERE = os.path.join(WORK, "elsewhere")
+    os.makedirs(ELSEWHERE)
     main()

@@ -10,6 +10,7 @@ libcore_a_SOURCES += \
 	src/base/json_string.c \
 	src/base/memory.c src/base/memory.h \
 	src/base/name_parts.c \
+	src/base/named_file.c src/base/named_file.h \
 	src/base/names.c src/base/names.h \
 	src/base/near.c \
 	src/base/new_file.c \

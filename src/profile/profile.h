@@ -234,6 +234,8 @@ struct profile {
 				 * sum */
 	uint32_t n_files;	/* number of files that it was read from */
 	bool is_cut_short;		/* its file ended too early */
+	bool was_recorded_here;		/* by this user, on this machine, and
+					 * not copied: of a sum, all of it */
 
 	struct resource *resources;
 	struct module *modules;

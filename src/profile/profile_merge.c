@@ -669,9 +669,12 @@ merge_all(struct merge *merge, const struct addend *addends, uint32_t n,
 		                                  error);
 	if (error->is_set)
 		return -1;
+	merge->sum->was_recorded_here = true;
 	for (uint32_t i = 0; i < n; i++) {
 		struct error why = { 0 };
 
+		if (!addends[i].profile->was_recorded_here)
+			merge->sum->was_recorded_here = false;
 		if (progress_step(NULL, 0, 0, error) != 0)
 			return -1;
 		if (merge_one(merge, &addends[i], &why) != 0)

@@ -1362,6 +1362,9 @@ name_frames(struct cpprofdata_recording *input, struct error *error)
 	        "names are looked up where the programs were",
 	        damage.text) != 0))
 		return -1;
+	input->reader.profile->was_recorded_here = kept == NULL &&
+	    is_of_this_machine(&input->file) &&
+	    recording_names_were_made_here(input->file.name);
 	if (kept == NULL &&
 	    recording_names_beside(input->reader.options->names,
 	                           input->file.name, input->reader.profile,

@@ -287,6 +287,8 @@ struct names_file {
 	const struct location *code_locations;
 	uint64_t named_ns;		/* when the samples were read; UTC
 					 * since 1970 */
+	uint64_t created_ns;		/* when the file of names was created,
+					 * if `record` writes it; 0: unknown */
 };
 
 /*
@@ -347,14 +349,26 @@ bool recording_names_is_file(const char *path);
 bool recording_names_are_missing(const char *const *files, size_t n);
 
 /*
+ * Whether the recording that a process's file belongs to was made here, by this
+ * user, and not copied or unpacked: `record` writes into the file of names when
+ * the file system created it, to the nanosecond, which nobody can know before
+ * or set afterwards.  Not every file system says when.
+ */
+bool recording_names_were_made_here(const char *file);
+
+/* When a file was created, in ns since 1970; 0: the file system does not say.
+ * directory, path: as for openat; an empty path: the descriptor itself. */
+uint64_t recording_names_created_ns(int directory, const char *path);
+
+/*
  * Finds names and lines of everything that files[n] of one directory have
  * sampled, and writes the directory's file of names.  Names kept already stay;
- * a file that cannot be read is skipped.  0, or -1 with *error set if memory
+ * a file that cannot be read is skipped.  created_ns: see names_file.  0, or -1 with *error set if memory
  * runs out or the user interrupts; the writer has errors of its own.
  */
 int recording_names_write(const char *const *files, size_t n,
                           const struct symbol_search *search,
-                          const struct progress *progress,
+                          uint64_t created_ns, const struct progress *progress,
                           struct writer *writer, struct error *error);
 
 /* ---- cpprofdata_summary.c ---- */

@@ -445,6 +445,7 @@ names_file_write(const struct names_file *names, struct writer *writer,
 		.flags = htole32(CPPROFDATA_NAMES |
 		                 (names == NULL ? CPPROFDATA_NO_NAMES : 0)),
 		.start_ns = htole64(names == NULL ? 0 : names->named_ns),
+		.end_ns = htole64(names == NULL ? 0 : names->created_ns),
 		.used = htole64(CPPROFDATA_HEADER_SIZE),
 	};
 	struct names_chunks *chunks = NULL;

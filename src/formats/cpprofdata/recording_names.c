@@ -8,12 +8,14 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/cpprofdata_internal.h"
@@ -121,6 +123,40 @@ recording_names_are_missing(const char *const *files, size_t n)
 	return are_missing;
 }
 
+uint64_t
+recording_names_created_ns(int directory, const char *path)
+{
+	struct statx status;
+
+	if (statx(directory, path, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW,
+	          STATX_BTIME, &status) != 0 ||
+	    (status.stx_mask & STATX_BTIME) == 0)
+		return 0;
+	return (uint64_t)status.stx_btime.tv_sec * 1000000000 +
+	    status.stx_btime.tv_nsec;
+}
+
+bool
+recording_names_were_made_here(const char *file)
+{
+	struct error error = { 0 };
+	char *path = path_beside(file, &error);
+	struct cpprofdata_header header = { 0 };
+	uint64_t created_ns = 0;
+	struct stat status;
+
+	if (path == NULL)
+		return false;
+	if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_uid == geteuid() && status.st_nlink == 1) {
+		created_ns = recording_names_created_ns(AT_FDCWD, path);
+		header = recording_names_read_header(path);
+	}
+	free(path);
+	return (le32toh(header.flags) & CPPROFDATA_NAMES) != 0 &&
+	    created_ns != 0 && le64toh(header.end_ns) == created_ns;
+}
+
 /* Refuses pipes, which could block; *why: what is wrong with the file. */
 static struct kept_names *
 recording_names_read_names(const char *path, struct error *why)
@@ -194,6 +230,7 @@ struct collecting {
 	struct location *locations;	/* of codes */
 	size_t n_locations, locations_capacity;
 	uint64_t named_ns;		/* when naming began */
+	uint64_t created_ns;		/* see names_file */
 };
 
 /* Enters the modules of one file, which other files may have had, too. */
@@ -448,6 +485,7 @@ write_collected(struct collecting *collecting,
 		.codes = collecting->codes,
 		.code_locations = collecting->locations,
 		.named_ns = collecting->named_ns,
+		.created_ns = collecting->created_ns,
 	};
 	struct module_cache *modules = module_cache_new(search, error);
 	struct address_lines *lines = address_lines_new(search, error);
@@ -468,10 +506,11 @@ write_collected(struct collecting *collecting,
 int
 recording_names_write(const char *const *files, size_t n,
                       const struct symbol_search *search,
-                      const struct progress *progress, struct writer *writer,
-                      struct error *error)
+                      uint64_t created_ns, const struct progress *progress,
+                      struct writer *writer, struct error *error)
 {
 	struct collecting collecting = {
+		.created_ns = created_ns,
 		.profile = profile_new(error),
 		.frames = address_frames_new(error),
 		.modules = names_new(error),

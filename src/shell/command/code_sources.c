@@ -12,6 +12,8 @@
 /* Files that a note names. */
 enum { LISTED = 3 };
 
+/* ---- reading ---- */
+
 void
 code_sources_free(struct code_sources *sources)
 {
@@ -20,6 +22,49 @@ code_sources_free(struct code_sources *sources)
 		free(sources->sources[i]);
 	}
 	free(sources->sources);
+}
+
+/* Whether the profile has a line of the file in that module. */
+static bool
+is_file_of(const struct profile *profile, uint32_t module, uint32_t file)
+{
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 0; frame->module == module &&
+		     k < frame->n_locations; k++)
+			if (profile->locations[frame->first_location +
+			                       k].file == file)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the debug information of a module has that digest of the file.  Only
+ * of builds that are known: others may be of anybody.
+ */
+static bool
+code_sources_is_compiled(void *context, const char *path,
+                         const unsigned char digest[MD5_DIGEST_LENGTH])
+{
+	const struct code_sources *sources = context;
+	const struct session *session = sources->session;
+	const struct profile *profile = session->subject->profile;
+	const uint32_t file = names_find(profile->names, path, strlen(path));
+	unsigned char compiled[MD5_DIGEST_LENGTH];
+
+	for (uint32_t i = 0; file != NO_NAME && i < profile->n_modules; i++) {
+		const struct module_file wanted =
+		    module_file_of(&profile->modules[i],
+		    (struct symbol_search){ .root = session->symfs });
+
+		if (wanted.build_id_size > 0 && is_file_of(profile, i, file) &&
+		    source_digest_find(&wanted, path, compiled) &&
+		    memcmp(compiled, digest, MD5_DIGEST_LENGTH) == 0)
+			return true;
+	}
+	return false;
 }
 
 struct code_source *
@@ -31,6 +76,10 @@ code_sources_read(struct code_sources *sources, const char *name,
 		.directories = (const char *const *)session->directories,
 		.n_directories = session->n_directories,
 		.root = session->symfs,
+		.was_recorded_here =
+		    session->subject->profile->was_recorded_here,
+		.is_compiled = code_sources_is_compiled,
+		.context = sources,
 	};
 	struct code_source *source;
 
@@ -133,13 +182,29 @@ searched(const struct session *session, struct table *table,
 	                                       ", nor in %s", text);
 }
 
-/* One line for all files that were not found or cannot be read. */
+/* The directory to name for a file, if all that is missing is that. */
+static const char *
+code_sources_directory(const struct code_source *source, struct table *table,
+                       struct error *error)
+{
+	const char *path = source->file.real_path;
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL || slash == path ? "/" :
+	    table_text(table, error, "%.*s", (int)(slash - path), path);
+}
+
+/*
+ * One line for all files in a state in which they are not shown: which, why,
+ * and what to do.
+ */
 static int
 code_sources_note_missing(const struct code_sources *sources,
                           enum source_state state, struct table *table,
                           struct error *error)
 {
 	const char *list = "", *where;
+	const struct code_source *first = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < sources->n; i++) {
@@ -147,10 +212,12 @@ code_sources_note_missing(const struct code_sources *sources,
 
 		if (source->file.state != state)
 			continue;
+		if (first == NULL)
+			first = source;
 		if (n++ < LISTED)
 			list = table_text(table, error, "%s%s%s", list,
-			    n == 1 ? "" : ", ", state == SOURCE_UNREADABLE ?
-			    source->file.path : source->name);
+			    n == 1 ? "" : ", ", state == SOURCE_MISSING ?
+			    source->name : source->file.path);
 		if (list == NULL)
 			return -1;
 	}
@@ -161,13 +228,27 @@ code_sources_note_missing(const struct code_sources *sources,
 		                  n - LISTED);
 	if (list == NULL)
 		return -1;
-	if (state == SOURCE_UNREADABLE)
+	switch (state) {
+	case SOURCE_UNREADABLE:
 		return table_add_header(table, error,
 		                        "source cannot be read: %s", list);
-	where = searched(sources->session, table, error);
-	return where == NULL ? -1 : table_add_header(table, error,
-	    "source not found: %s%s; say where it is with \"directories DIR\"",
-	    list, where);
+	case SOURCE_NOT_SOURCE:
+		return table_add_header(table, error, "source not shown: %s; "
+		    "only text files with the ending of a programming "
+		    "language are, since the profile may name any file",
+		    list);
+	case SOURCE_ELSEWHERE:
+		where = code_sources_directory(first, table, error);
+		return where == NULL ? -1 : table_add_header(table, error,
+		    "source not shown: %s; the profile was not recorded here, "
+		    "and may name any file; if it is source of this program, "
+		    "say so with \"directories %s\"", list, where);
+	default:
+		where = searched(sources->session, table, error);
+		return where == NULL ? -1 : table_add_header(table, error,
+		    "source not found: %s%s; say where it is with "
+		    "\"directories DIR\"", list, where);
+	}
 }
 
 int
@@ -175,15 +256,18 @@ code_sources_describe(const struct code_sources *sources,
                       const struct code_set *set, struct table *table,
                       struct error *error)
 {
+	static const enum source_state refused[] = { SOURCE_MISSING,
+		SOURCE_UNREADABLE, SOURCE_NOT_SOURCE, SOURCE_ELSEWHERE };
+
 	for (size_t i = 0; i < sources->n; i++)
 		if (sources->sources[i]->is_shown &&
 		    sources->sources[i]->file.state == SOURCE_READ &&
 		    note_found(sources->session, set, sources->sources[i],
 		               table, error) != 0)
 			return -1;
-	if (code_sources_note_missing(sources, SOURCE_MISSING, table,
-	                              error) != 0)
-		return -1;
-	return code_sources_note_missing(sources, SOURCE_UNREADABLE, table,
-	                                 error);
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (code_sources_note_missing(sources, refused[i], table,
+		                              error) != 0)
+			return -1;
+	return 0;
 }

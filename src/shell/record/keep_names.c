@@ -97,7 +97,8 @@ keep_names_is_own(int directory)
 static int
 write_new_file(int directory, const char *name,
                const struct process_files *files, bool wants_names,
-               const struct symbol_search *search, struct error *error)
+               bool is_recorder, const struct symbol_search *search,
+               struct error *error)
 {
 	int descriptor = openat(directory, name, O_WRONLY | O_CREAT |
 	    O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -113,8 +114,10 @@ write_new_file(int directory, const char *name,
 		if (wants_names) {
 			result = recording_names_write(
 			    (const char *const *)files->paths, files->n,
-			    search, progress_line_start(&line, "naming"),
-			    writer, error);
+			    search, is_recorder ?
+			    recording_names_created_ns(descriptor, "") : 0,
+			    progress_line_start(&line, "naming"), writer,
+			    error);
 			progress_line_end(&line);
 		} else {
 			result = names_file_write(NULL, writer, error);
@@ -147,9 +150,10 @@ remove_jit_dumps(int directory, const struct process_files *files)
 		}
 }
 
-int
-keep_names(int directory, bool wants_names, const char *symfs,
-           const struct held_files *held, struct error *error)
+static int
+keep_names_write(int directory, bool wants_names, bool is_recorder,
+                 const char *symfs, const struct held_files *held,
+                 struct error *error)
 {
 	const struct symbol_search search = { .root = symfs, .held = held };
 	struct process_files files = { 0 };
@@ -165,7 +169,8 @@ keep_names(int directory, bool wants_names, const char *symfs,
 	result = keep_names_list_files(&files, directory, error);
 	if (result == 0)
 		result = write_new_file(directory, new_name, &files,
-		                        wants_names, &search, error);
+		                        wants_names, is_recorder, &search,
+		                        error);
 	if (result == 0 && renameat(directory, new_name, directory,
 	                            CPPROFDATA_NAMES_FILE) != 0)
 		result = error_set(error, "names: %s", strerror(errno));
@@ -175,6 +180,14 @@ keep_names(int directory, bool wants_names, const char *symfs,
 		remove_jit_dumps(directory, &files);
 	keep_names_free_files(&files);
 	return result;
+}
+
+int
+keep_names(int directory, bool wants_names, const char *symfs,
+           const struct held_files *held, struct error *error)
+{
+	return keep_names_write(directory, wants_names, true, symfs, held,
+	                        error);
 }
 
 /* Whether the recorder or one of the processes still writes. */
@@ -214,7 +227,7 @@ keep_names_late(const char *path, const char *symfs, struct error *error)
 	    recording_names_are_missing((const char *const *)files.paths,
 	                                files.n) &&
 	    !is_at_work(directory, path, &files))
-		keep_names(directory, true, symfs, NULL, &why);
+		keep_names_write(directory, true, false, symfs, NULL, &why);
 	keep_names_free_files(&files);
 	close(directory);
 	return progress_step(NULL, 0, 0, error);

@@ -2,13 +2,12 @@
 /* elf_file.c -- one ELF file, opened to read its tables. */
 #include "src/symbols/elf/elf_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "src/base/named_file.h"
 
 enum {
 	NOTES_MAX = 65536,	/* bytes of notes that are searched */
@@ -25,21 +24,6 @@ is_program(Elf *elf)
 	return elf_kind(elf) == ELF_K_ELF &&
 	    gelf_getehdr(elf, &header) != NULL &&
 	    (header.e_type == ET_EXEC || header.e_type == ET_DYN);
-}
-
-/* Asks before it opens: a device may do something, and a fifo may wait. */
-static enum elf_file_state
-elf_file_open_regular(const char *path, int *descriptor)
-{
-	struct stat status;
-
-	if (stat(path, &status) != 0)
-		return errno == ENOENT || errno == ENOTDIR ?
-		    ELF_FILE_MISSING : ELF_FILE_UNREADABLE;
-	if (!S_ISREG(status.st_mode))
-		return ELF_FILE_UNREADABLE;
-	*descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	return *descriptor < 0 ? ELF_FILE_UNREADABLE : ELF_FILE_OPEN;
 }
 
 /*
@@ -71,12 +55,13 @@ is_mostly_holes(int descriptor)
 enum elf_file_state
 elf_file_open_any(struct elf_file *file, const char *path)
 {
-	enum elf_file_state state;
+	enum named_file_state state;
 
 	elf_version(EV_CURRENT);
-	state = elf_file_open_regular(path, &file->descriptor);
-	if (state != ELF_FILE_OPEN)
-		return state;
+	state = named_file_open(path, 0, &file->descriptor, NULL);
+	if (state != NAMED_FILE_OPEN)
+		return state == NAMED_FILE_MISSING ? ELF_FILE_MISSING :
+		    ELF_FILE_UNREADABLE;
 	if (is_mostly_holes(file->descriptor)) {
 		close(file->descriptor);
 		return ELF_FILE_UNREADABLE;

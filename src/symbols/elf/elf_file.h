@@ -35,8 +35,8 @@ struct elf_file {
 enum elf_file_state {
 	ELF_FILE_OPEN,
 	ELF_FILE_MISSING,
-	ELF_FILE_UNREADABLE,	/* no permission, no regular file, no ELF, or
-				 * most of the file is holes */
+	ELF_FILE_UNREADABLE,	/* no permission, no file that named_file.h
+				 * opens, no ELF, or most of it is holes */
 };
 
 /*
@@ -244,7 +244,8 @@ struct module_file {
 					 * linux-vdso*: the kernel's own */
 	const unsigned char *build_id;	/* [build_id_size] */
 	size_t build_id_size;		/* 0: unknown */
-	/* Of the file, for want of a build-id; size 0: unknown, any will do.
+	/* Of the file, for want of a build-id; size 0: unknown, any will do
+	 * that everyone may read, or that lies below the current directory.
 	 * A copy below the root of the search may have another mtime. */
 	uint64_t size, mtime_ns;
 	struct symbol_search search;

@@ -14,6 +14,7 @@
 
 #include <zlib.h>
 
+#include "src/base/named_file.h"
 #include "src/base/progress.h"
 
 struct module_file
@@ -31,6 +32,20 @@ module_file_of(const struct module *module, struct symbol_search search)
 
 /* ---- the module's own file ---- */
 
+/*
+ * Whether a file may be read that a profile names without a sign of which build
+ * it is: anybody may read it, or it lies where the user works.
+ */
+static bool
+is_open_to_profiles(const struct elf_file *file, const struct stat *status)
+{
+	char path[PATH_MAX];
+
+	return (status->st_mode & S_IROTH) != 0 ||
+	    (named_file_real_path(file->descriptor, path) &&
+	     named_file_is_below(path, "."));
+}
+
 /* Whether an open file is the build, as far as that is known. */
 static bool
 is_build(const struct module_file *module, const struct elf_file *file,
@@ -42,9 +57,12 @@ is_build(const struct module_file *module, const struct elf_file *file,
 	if (module->build_id_size > 0)
 		return elf_file_has_build_id(file, module->build_id,
 		                             module->build_id_size);
-	if (module->size == 0 || file->descriptor < 0 ||
-	    fstat(file->descriptor, &status) != 0)
+	if (file->descriptor < 0)
 		return true;
+	if (fstat(file->descriptor, &status) != 0)
+		return false;
+	if (module->size == 0)
+		return is_copy || is_open_to_profiles(file, &status);
 	mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
 	    (uint64_t)status.st_mtim.tv_nsec;
 	return module->size == (uint64_t)status.st_size &&

@@ -50,14 +50,26 @@ bool source_digest_find(const struct module_file *module, const char *path,
 
 /* ---- source_file.c ---- */
 
-/* Finds and reads the source files that a profile names. */
+/*
+ * Finds and reads the source files that a profile names.
+ *
+ * A profile may name any file, and what is shown of it goes into pages that are
+ * shared.  So a file is read only if it looks like source, and one of these
+ * vouches for it: the place where it lies, the recording, or its digest.
+ */
 
-/* Where to search.  The texts are borrowed. */
+/* Where to search.  All is borrowed. */
 struct source_search {
 	const char *const *directories;	/* [n_directories] the user's */
 	size_t n_directories;
 	const char *root;		/* a directory with a copy of another
 					 * machine's files; NULL: none */
+	bool was_recorded_here;		/* the profile was: its paths may lead
+					 * anywhere on this machine */
+	/* Whether this is the digest of what was compiled as `path`. */
+	bool (*is_compiled)(void *context, const char *path,
+	                    const unsigned char digest[MD5_DIGEST_LENGTH]);
+	void *context;
 };
 
 enum source_state {
@@ -65,6 +77,8 @@ enum source_state {
 	SOURCE_MISSING,		/* no such file in any place */
 	SOURCE_UNREADABLE,	/* the one found is no regular file, forbidden,
 				 * or beyond SOURCE_MAX */
+	SOURCE_NOT_SOURCE,	/* it does not look like source */
+	SOURCE_ELSEWHERE,	/* nothing vouches for it */
 };
 
 enum { SOURCE_MAX = 256 << 20 };	/* bytes */
@@ -72,6 +86,7 @@ enum { SOURCE_MAX = 256 << 20 };	/* bytes */
 struct source_file {
 	enum source_state state;
 	char path[PATH_MAX];	/* where it was found, unless missing */
+	char real_path[PATH_MAX];	/* without links and ".." */
 	uint64_t mtime_ns;	/* if it was read; likewise */
 	unsigned char digest[MD5_DIGEST_LENGTH];
 	struct text_lines text;
@@ -79,13 +94,18 @@ struct source_file {
 
 /*
  * Searches a source file by its path in the profile, and reads the first file
- * that is found: in the user's directories in their order, in each by the whole
- * path, then without its first component, and so on down to its name; below the
- * root; and at the path itself.  A relative path without a root starts from
- * the current directory.
+ * that is found and may be shown: in the user's directories in their order, in
+ * each by the whole path, then without its first component, and so on down to
+ * its name; below the root; and at the path itself.  A relative path without a
+ * root starts from the current directory.
  *
- * Paths are untrusted: only regular files are read.  0, or -1 with *error set
- * for want of memory; source_file_free in either case.
+ * The file must be one that named_file.h opens, and look like source: a text
+ * with the ending of a programming language, or whose first line says what it
+ * is ("#!", "-*-").  And, links and ".." followed, it must lie below one of the
+ * directories, the root or the current directory (unless that is /); or the
+ * profile was recorded here; or its digest is that of what was compiled.
+ *
+ * 0, or -1 with *error set for want of memory; source_file_free in either case.
  */
 int source_file_read(struct source_file *source, const char *path,
                      const struct source_search *search,

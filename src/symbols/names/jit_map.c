@@ -8,7 +8,6 @@
  */
 #include "src/symbols/names/address_frames.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/named_file.h"
 #include "src/base/progress.h"
 
 enum {
@@ -72,22 +72,26 @@ static FILE *
 jit_map_open_regular(const char *path, int more_flags, struct stat *status,
                      const char **why)
 {
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY |
-	                      O_NONBLOCK | more_flags);
-	FILE *file = NULL;
+	FILE *file;
+	int descriptor;
 
 	*why = NULL;
-	if (descriptor < 0) {
-		if (errno != ENOENT && errno != ENOTDIR)
-			*why = errno == ELOOP ? "is a symbolic link" :
-			    errno == EACCES ? "may not be read by you" :
-			    "cannot be opened";
+	switch (named_file_open(path, more_flags, &descriptor, status)) {
+	case NAMED_FILE_OPEN:
+		break;
+	case NAMED_FILE_MISSING:
+		return NULL;
+	case NAMED_FILE_FORBIDDEN:
+		*why = "may not be read by you";
+		return NULL;
+	case NAMED_FILE_IS_LINK:
+		*why = "is a symbolic link";
+		return NULL;
+	default:
+		*why = "is not a plain file";
 		return NULL;
 	}
-	if (fstat(descriptor, status) != 0 || !S_ISREG(status->st_mode))
-		*why = "is not a plain file";
-	else
-		file = fdopen(descriptor, "r");
+	file = fdopen(descriptor, "r");
 	if (file == NULL)
 		close(descriptor);
 	return file;
