@@ -1029,7 +1029,7 @@ write_names(void *data, struct error *error)
 
 	names.n = 0;
 	writer_start(&writer, take_bytes, &names);
-	if (recording_names_write(&path, 1, &search, NULL, &writer,
+	if (recording_names_write(&path, 1, &search, 0, NULL, &writer,
 	                          error) == 0) {
 		long n_allocations = allocations_left, n_steps = steps_left;
 

@@ -38,6 +38,7 @@ libcore_a_SOURCES += \
 	src/shell/session/member_file.c \
 	src/shell/session/naming.c src/shell/session/naming.h \
 	src/shell/session/path_tables.c \
+	src/shell/session/table_directory.c \
 	src/shell/session/path_tables.h src/shell/session/stack_paths.c \
 	src/shell/session/root.c \
 	src/shell/session/runs.c \

@@ -2,7 +2,7 @@
 /* path_tables.c -- profiles as tables for engines that know SQL.
  *
  * Rows are collected in memory and written as new files, so memory is bounded
- * and no file is changed.  The numbers of stacks, paths and sets of labels that
+ * and no file is changed; table_directory.c shows them all at once.  The numbers of stacks, paths and sets of labels that
  * were written are remembered, up to a limit; what is forgotten is written
  * again, which changes no answer: only hits are added up.
  */
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/own_file.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
 #include "src/base/writer.h"
@@ -167,7 +168,11 @@ struct part {
 
 struct path_tables {
 	struct path_tables_request request;
+	struct table_directory *directory;
+	const char *stage;		/* where files are written first */
 	struct names *names;		/* all texts */
+	struct text_buffer paths_of_members;	/* "ID\tPATH\n": of this merge */
+	bool has_rows;			/* a member was added */
 	struct parquet_table *tables[N_TABLES];
 	bool is_written[N_TABLES];	/* a file of it */
 	struct part parts[PARTS_MOST];
@@ -192,6 +197,10 @@ path_tables_new(const struct path_tables_request *request,
 		return NULL;
 	tables->request = *request;
 	tables->names = names_new(error);
+	tables->directory = error->is_set ? NULL :
+	    table_directory_new(request->directory, error);
+	if (tables->directory != NULL)
+		tables->stage = table_directory_stage(tables->directory);
 	for (size_t i = 0; i < N_TABLES && !error->is_set; i++)
 		tables->tables[i] = parquet_table_new(table_kinds[i].columns,
 		    table_kinds[i].n, tables->names, error);
@@ -217,6 +226,8 @@ path_tables_free(struct path_tables *tables)
 	free(tables->stack);
 	names_free(tables->names);
 	arena_free(&tables->arena);
+	text_free(&tables->paths_of_members);
+	table_directory_free(tables->directory);
 	free(tables);
 }
 
@@ -224,7 +235,7 @@ path_tables_free(struct path_tables *tables)
 
 /*
  * Writes a table to a new file.  Its name depends on the members and the number
- * of files before, so the same merge again writes the same files.
+ * of files before; a member is only once in a directory, so it is a new name.
  */
 static int
 tables_write(struct path_tables *tables, struct parquet_table *table,
@@ -245,16 +256,14 @@ tables_write_kind(struct path_tables *tables, size_t kind,
                   struct error *error)
 {
 	const char *directory = arena_format(&tables->arena, error, "%s/%s",
-	    tables->request.directory, table_kinds[kind].name);
+	    tables->stage, table_kinds[kind].name);
 
 	/* Engines do not like tables without any file. */
 	if (parquet_table_rows(tables->tables[kind]) == 0 &&
 	    tables->is_written[kind])
 		return 0;
 	tables->is_written[kind] = true;
-	return directory == NULL ||
-	    own_directory_make(tables->request.directory, OWN_NOTHING, 0777,
-	                       error) != 0 ? -1 :
+	return directory == NULL ? -1 :
 	    tables_write(tables, tables->tables[kind], directory, error);
 }
 
@@ -302,7 +311,7 @@ tables_write_part(struct path_tables *tables, struct part *part,
 		return 0;
 	if (tables_write_kinds(tables, error) != 0)
 		return -1;
-	text_add_format(&text, "%s/hit", tables->request.directory);
+	text_add_format(&text, "%s/hit", tables->stage);
 	status = own_directory_make(text_string(&text), OWN_NOTHING, 0777,
 	                            error);
 	above = text.length + 1;
@@ -322,12 +331,14 @@ tables_write_part(struct path_tables *tables, struct part *part,
 int
 path_tables_end(struct path_tables *tables, struct error *error)
 {
+	if (!tables->has_rows)
+		return 0;
 	if (tables_write_kinds(tables, error) != 0)
 		return -1;
 	for (size_t i = 0; i < tables->n_parts; i++)
 		if (tables_write_part(tables, &tables->parts[i], error) != 0)
 			return -1;
-	return 0;
+	return table_directory_end(tables->directory, error);
 }
 
 /* Writes what there is too much of. */
@@ -773,7 +784,9 @@ tables_add_profile(struct path_tables *tables, struct profile *profile,
 	};
 	int status = -1;
 
-	tables->members = path_number_after(tables->members, id, strlen(id));
+	/* A sum, so that the order of members changes no name. */
+	tables->members += path_number_after(0, id, strlen(id));
+	tables->has_rows = true;
 	if (adding.member != NO_NAME &&
 	    naming_stacks(&naming, profile->n_sections > 0, &stacks,
 	                  error) == 0 &&
@@ -791,6 +804,55 @@ tables_add_profile(struct path_tables *tables, struct profile *profile,
 	return status;
 }
 
+/* The path of a member of this merge; NULL: it was in the tables before. */
+static const char *
+tables_path_of(struct path_tables *tables, const char *member)
+{
+	const size_t n = strlen(member);
+	const char *line = text_string(&tables->paths_of_members);
+
+	for (; *line != '\0'; line += strcspn(line, "\n") + 1)
+		if (strncmp(line, member, n) == 0 && line[n] == '\t')
+			return line + n + 1;
+	return NULL;
+}
+
+/*
+ * Enters a member by its content, and by the name that the user gave it.  1: it
+ * is new; 0: it is there, which is told; -1 with *error set.
+ */
+static int
+tables_enter(struct path_tables *tables, const char *path, const char *content,
+             const char *id, void (*warn)(void *context, const char *text),
+             void *context, struct error *error)
+{
+	const char *member = id == NULL ? content : arena_format(
+	    &tables->arena, error, "%s-%016" PRIx64, content,
+	    path_number_after(0, id, strlen(id)));
+	const char *first, *text;
+	const int is_new = member == NULL ? -1 :
+	    table_directory_add(tables->directory, member, error);
+
+	if (is_new > 0) {
+		text_add_format(&tables->paths_of_members, "%s\t%s\n", member,
+		                path);
+		return !tables->paths_of_members.failed ? 1 :
+		    error_out_of_memory(error);
+	}
+	if (is_new < 0)
+		return -1;
+	first = tables_path_of(tables, member);
+	text = first != NULL ? arena_format(&tables->arena, error,
+	    "%s and %.*s have the same content, which counts once", path,
+	    (int)strcspn(first, "\n"), first) : arena_format(&tables->arena,
+	    error, "%s is in %s already, and counts once", path,
+	    tables->request.directory);
+	if (text == NULL)
+		return -1;
+	warn(context, text);
+	return 0;
+}
+
 enum merged_input
 path_tables_add(struct path_tables *tables, const char *path, const char *id,
                 void (*warn)(void *context, const char *text), void *context,
@@ -801,15 +863,23 @@ path_tables_add(struct path_tables *tables, const char *path, const char *id,
 	char content_id[CONTENT_ID_SIZE];
 	enum merged_input result;
 	struct profile *profile;
+	int is_new;
 
 	options.content = &content;
 	profile = merging_load(path, &options, warn, context, &result, error);
 	if (profile == NULL)
 		return result;
 	source_content_id(content.hash, content_id);
-	if (profile->tree == NULL)
+	if (profile->tree == NULL) {
 		error_set(error, "%s: has calls and no stacks", path);
-	else if (tables_add_profile(tables, profile,
+		profile_free(profile);
+		return result;
+	}
+	is_new = tables_enter(tables, path, content_id, id, warn, context,
+	                      error);
+	if (is_new < 0)
+		result = MERGED_FAILED;
+	else if (is_new > 0 && tables_add_profile(tables, profile,
 	                       strcmp(path, "-") == 0 ? "" : path,
 	                       id != NULL ? id : content_id, error) != 0)
 		result = MERGED_FAILED;

@@ -40,9 +40,10 @@ struct path_tables *path_tables_new(const struct path_tables_request *request,
 void path_tables_free(struct path_tables *tables);
 
 /*
- * Adds the profile that load_profiles reads at the path; id: who it is; NULL:
- * its content.  Calls warn for each warning.  What there is too much of in
- * memory is written.
+ * Adds the profile that load_profiles reads at the path, unless its content is
+ * in the tables already, with the same id; id: who it is; NULL: its content.
+ * Calls warn for each warning, and then.  What there is too much of in memory
+ * is written.
  */
 enum merged_input path_tables_add(struct path_tables *tables, const char *path,
                                   const char *id,
@@ -50,8 +51,40 @@ enum merged_input path_tables_add(struct path_tables *tables, const char *path,
                                                const char *text),
                                   void *context, struct error *error);
 
-/* Writes the rest. */
+/*
+ * Writes the rest, and adds all to what is in the directory: as a whole, or not
+ * at all.  The directory is as it was if this fails or is not called.
+ */
 int path_tables_end(struct path_tables *tables, struct error *error);
+
+/* ---- table_directory.c ---- */
+
+/* A directory of tables, and what one merge adds to it. */
+struct table_directory;
+
+/*
+ * Makes the directory if it is missing, waits for other merges into it, and
+ * removes what those that did not end have left.  Freed with
+ * table_directory_free, which leaves the directory as it was unless
+ * table_directory_end has succeeded; NULL with *error set.
+ */
+struct table_directory *table_directory_new(const char *path,
+                                            struct error *error);
+void table_directory_free(struct table_directory *directory);
+
+/* Where files are written first, as they are to lie below the directory. */
+const char *table_directory_stage(const struct table_directory *directory);
+
+/*
+ * Enters a member, a text without newline.  1: it is new; 0: it is in the
+ * tables or was entered before; -1 with *error set.
+ */
+int table_directory_add(struct table_directory *directory, const char *member,
+                        struct error *error);
+
+/* Adds what was written, and the members.  0, or -1 with *error set. */
+int table_directory_end(struct table_directory *directory,
+                        struct error *error);
 
 /* ---- stack_paths.c ---- */
 
