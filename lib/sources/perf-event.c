@@ -155,6 +155,30 @@ perf_event_open(const struct resource_source *source, uint64_t period,
 	return fd;
 }
 
+bool
+perf_event_is_ours(const struct account *account)
+{
+	uint64_t id;
+
+	return account->fd >= 0 &&
+	    files_request(account->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
+	    id == account->event_id;
+}
+
+bool
+perf_event_time(struct thread *thread, unsigned column, uint64_t *us)
+{
+	const struct account *account = &thread->meters->accounts[column];
+	uint64_t count;
+
+	if (!perf_event_is_ours(account) ||
+	    files_read(account->fd, &count, sizeof count) != sizeof count)
+		return false;
+	thread->own_bytes_read += sizeof count;
+	*us = count / 1000;
+	return true;
+}
+
 /* Before 6.1 the kernel used the number for itself, for all that trap. */
 bool
 perf_event_can_trap_once(void)

@@ -81,34 +81,10 @@ probe_user_clock(const struct resource_row *row, uint64_t interval,
  * A thread's event.
  */
 
-static bool
-perf_is_ours(const struct account *account)
-{
-	uint64_t id;
-
-	return account->fd >= 0 &&
-	    files_request(account->fd, PERF_EVENT_IOC_ID, &id) == 0 &&
-	    id == account->event_id;
-}
-
-bool
-perf_event_time(struct thread *thread, unsigned column, uint64_t *us)
-{
-	const struct account *account = &thread->meters->accounts[column];
-	uint64_t count;
-
-	if (!perf_is_ours(account) ||
-	    files_read(account->fd, &count, sizeof count) != sizeof count)
-		return false;
-	thread->own_bytes_read += sizeof count;
-	*us = count / 1000;
-	return true;
-}
-
 static void
 perf_close_descriptor(struct account *account)
 {
-	if (perf_is_ours(account))
+	if (perf_event_is_ours(account))
 		files_close(account->fd);
 	account->fd = -1;
 }
@@ -259,7 +235,7 @@ perf_start(struct thread *thread, unsigned column)
 static void
 close_event(struct account *account)
 {
-	if (perf_is_ours(account))
+	if (perf_event_is_ours(account))
 		files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
 	perf_stack_unmap(account);
 	perf_close_descriptor(account);
@@ -336,7 +312,7 @@ set_clock(struct thread *thread, unsigned column)
 	    !account->is_by_hand)
 		return;
 	/* It is closed, or is the program's now. */
-	if (!perf_is_ours(account)) {
+	if (!perf_event_is_ours(account)) {
 		open_clock_again(thread, column);
 		return;
 	}
@@ -374,7 +350,7 @@ set_period(struct thread *thread, unsigned column)
 			set_clock(thread, column);
 	} else if (account->fd >= 0 &&
 	    (is_random || period != account->period) &&
-	    perf_is_ours(account)) {
+	    perf_event_is_ours(account)) {
 		uint64_t number = period * perf_scale(source);
 
 		/*
@@ -428,7 +404,7 @@ perf_hold(struct thread *thread)
 	int64_t calls;
 
 	if (account == NULL ||
-	    (!perf_is_ours(account) && !perf_open_again(thread,
+	    (!perf_event_is_ours(account) && !perf_open_again(thread,
 	    (unsigned)(account - thread->meters->accounts))))
 		return;
 	account->seen += thread->n_own_calls;

@@ -243,6 +243,8 @@ uint64_t unsampled_lose(struct carryover *carryover);
 
 /* ---- perf-event.c ---- */
 
+struct account;
+
 /* What an event sees of the kernel. */
 enum perf_view {
 	PERF_SEES_USER,		/* nothing */
@@ -275,9 +277,20 @@ int perf_event_sender(const siginfo_t *info);
 RUNS_ONCE bool perf_event_is_available(const struct resource_source *source,
     bool with_kernel, const char **why);
 
-/* ---- perf-stack.c ---- */
+/*
+ * Whether the account's descriptor is that of its event; the program may have
+ * closed it, and opened another.  Async-signal-safe.
+ */
+bool perf_event_is_ours(const struct account *account);
 
-struct account;
+/*
+ * What the thread's event of a column has counted, in microseconds; it is a
+ * clock.  False if it has no descriptor, or the program has closed that.
+ * Async-signal-safe, on the thread.
+ */
+bool perf_event_time(struct thread *thread, unsigned column, uint64_t *us);
+
+/* ---- perf-stack.c ---- */
 
 /*
  * The kernel's part of a stack.
@@ -429,12 +442,6 @@ extern const struct resource_source source_perf_clock, source_perf_user_clock,
 
 /* Whether a sampled resource uses such events. */
 bool perf_is_used(void);
-
-/*
- * What the thread's event of a column has counted, in microseconds; it is a
- * clock.  False if it has no descriptor, or the program has closed that.
- */
-bool perf_event_time(struct thread *thread, unsigned column, uint64_t *us);
 
 /* Whether the events of a column also count what the handler uses. */
 bool perf_measures_work(unsigned column);
