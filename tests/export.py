@@ -8,6 +8,7 @@ Checks with tools that are not installed are skipped.
 """
 import functools
 import glob
+import gzip
 import json
 import os
 import re
@@ -209,6 +210,46 @@ def raw_samples_come_back(profile):
     samples = [cpprof.documents(path, "info")[0]["rows"][0]["samples"]
                for path in (profile, export(profile, "pprof"))]
     assert samples[0] == samples[1], samples
+
+
+def functions_of_pprof(path):
+    """(name, system name) of the functions of a pprof file."""
+    with gzip.open(path) as file:
+        fields = list(pprof_fields(file.read()))
+    strings = [content.decode() for number, content in fields if number == 6]
+    functions = [dict(pprof_fields(content)) for number, content in fields
+                 if number == 5]
+    return {(strings[function.get(2, 0)], strings[function.get(3, 0)])
+            for function in functions}
+
+
+def pprof_fields(data):
+    """(number, value or bytes) of a message of numbers and bytes."""
+    def take(at):
+        value = shift = 0
+        while True:
+            value |= (data[at] & 127) << shift
+            shift, at = shift + 7, at + 1
+            if data[at - 1] < 128:
+                return value, at
+    at = 0
+    while at < len(data):
+        tag, at = take(at)
+        value, at = take(at)
+        if tag & 7 == 2:
+            at, value = at + value, data[at:at + value]
+        yield tag >> 3, value
+
+
+def pprof_shows_names():
+    """pprof takes what is between brackets out of a name that is the system's
+    name, too; of Python's <module> nothing is left."""
+    path = os.path.join(WORK, "names.folded")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("<module>;Vec<int>::push(int);a::b 1\nplain 2\n")
+    assert functions_of_pprof(export(path, "pprof")) == {
+        ("<module>", ""), ("Vec<int>::push(int)", ""), ("a::b", ""),
+        ("plain", "plain")}, functions_of_pprof(export(path, "pprof"))
 
 
 # ---- callgrind ----
@@ -422,6 +463,7 @@ def main():
         for path in profiles:
             claims.attempt(f"{check.__name__}: {os.path.basename(path)}",
                            check, path)
+    claims.attempt("pprof_shows_names", pprof_shows_names)
     for path in samples:
         claims.attempt(f"raw_samples_come_back: {os.path.basename(path)}",
                        raw_samples_come_back, path)

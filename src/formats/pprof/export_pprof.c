@@ -263,6 +263,17 @@ write_mappings(struct encoding *encoding, struct error *error)
 	return result;
 }
 
+/*
+ * Whether pprof would show the name without what stands between brackets:
+ * nothing is left of Python's "<module>".  It does so if name and system name
+ * are the same.
+ */
+static bool
+export_pprof_is_cut(const char *name)
+{
+	return strpbrk(name, "<>[]()") != NULL || strstr(name, "::") != NULL;
+}
+
 /* The id of a function; a new one is added to the fields. */
 static uint64_t
 function_id(struct encoding *encoding, const struct location *location,
@@ -274,16 +285,19 @@ function_id(struct encoding *encoding, const struct location *location,
 	uint32_t number = names_add(encoding->functions, (const char *)&key,
 	                            sizeof key, error);
 	struct text_buffer *inner = &encoding->inner;
-	uint64_t name;
+	uint64_t name, system_name;
 
 	if (number != n || number == NO_NAME)
 		return (uint64_t)number + 1;
 	name = name_id(encoding, key.name, error);
+	system_name = key.linkage != NO_NAME ?
+	    name_id(encoding, key.linkage, error) : name;
+	if (system_name == name && name != 0 && export_pprof_is_cut(
+	        names_text(encoding->source->profile->names, key.name)))
+		system_name = 0;
 	protobuf_add_number(inner, FUNCTION_ID, (uint64_t)number + 1);
 	protobuf_add_number(inner, FUNCTION_NAME, name);
-	protobuf_add_number(inner, FUNCTION_SYSTEM_NAME,
-	                    key.linkage == NO_NAME ? name :
-	                    name_id(encoding, key.linkage, error));
+	protobuf_add_number(inner, FUNCTION_SYSTEM_NAME, system_name);
 	protobuf_add_number(inner, FUNCTION_FILENAME,
 	                    name_id(encoding, key.file, error));
 	protobuf_add_number(inner, FUNCTION_START_LINE, key.start_line);
