@@ -661,6 +661,22 @@ perf_script_refuses_two_addresses_without_columns(void **state)
 }
 
 static void
+perf_script_refuses_branches_without_an_address(void **state)
+{
+	static const char *const texts[] = {
+		"prog 7 1.5: 50 cycles:  0x4005c8/0x4005dc/P/-/-/0  "
+		"0x40062f/0x4005b0/P/-/-/0 \n",
+		"  prog     7     1.500000:         50 cycles: \n"
+		" 0x4005c8/0x4005dc/P/-/-/0 \n\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		must_refuse(&format_perf_script, texts[i], strlen(texts[i]),
+		            "branch stacks and no address");
+}
+
+static void
 perf_script_first_lines_may_lack_any_field(void **state)
 {
 	static const struct {
@@ -1039,6 +1055,8 @@ main(void)
 		cmocka_unit_test(perf_script_fields_before_a_stack_are_none),
 		cmocka_unit_test(
 		    perf_script_refuses_two_addresses_without_columns),
+		cmocka_unit_test(
+		    perf_script_refuses_branches_without_an_address),
 		cmocka_unit_test(perf_script_first_lines_may_lack_any_field),
 		cmocka_unit_test(perf_script_has_samples_without_a_stack),
 		cmocka_unit_test(perf_script_counts_stacks_of_no_frame),

@@ -65,6 +65,8 @@ struct script {
 	uint64_t time_ns;		/* of the sample */
 	struct text_buffer copy;	/* of a frame that has no tab */
 	bool has_stacks;		/* any sample has a frame */
+	bool has_branches;		/* a line has, before a sample with a
+					 * frame */
 	uint64_t n_lost;		/* samples, by perf itself */
 	bool is_record;			/* the last line was part of a record
 					 * that is not a sample */
@@ -522,6 +524,8 @@ perf_script_read_line(void *context, const char *line, size_t length,
 
 	if (length > 0 && line[length - 1] == '\r')
 		length--;
+	if (!script->has_stacks && !script->has_branches)
+		script->has_branches = perf_script_has_branches(line, length);
 	if (length > 0 && line[0] != '\t' && reject_brief(script, error) != 0)
 		return -1;
 	if (length == 0) {
@@ -776,6 +780,10 @@ perf_script_read_profile(struct script *script, struct error *error)
 		return -1;
 	if (reader_count_stacks(reader) == 0)
 		return reader_fail_empty(reader, error);
+	if (!script->has_stacks && script->has_branches)
+		return reader_fail_file(reader, error, "samples with branch "
+		    "stacks and no address, which say nothing of where time "
+		    "went; print it, too: perf script -F +ip,sym,dso");
 	if (reader_warn_lines(reader, "", error) != 0)
 		return -1;
 	if (!script->has_stacks &&

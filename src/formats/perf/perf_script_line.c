@@ -132,6 +132,14 @@ perf_script_has_mark(const char *line, size_t length)
 }
 
 bool
+perf_script_has_branches(const char *line, size_t length)
+{
+	const char *end = line + length;
+
+	return find_branches((struct line_text){ line, end }) < end;
+}
+
+bool
 perf_script_is_branches(const char *line, size_t length)
 {
 	struct line_text scan = { line, line + length };

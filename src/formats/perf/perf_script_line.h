@@ -81,6 +81,9 @@ bool perf_script_is_printed_frame(const char *line, size_t length);
 /* Whether a line is branches only: "0x4005c8/0x4005dc/P/-/-/0 ...". */
 bool perf_script_is_branches(const char *line, size_t length);
 
+/* Whether a line has any. */
+bool perf_script_has_branches(const char *line, size_t length);
+
 /*
  * Whether it has what only perf prints: branches, a data source ("|OP LOAD|"),
  * or at its end an instruction (" insn: 48 89 e5", " ilen: 3").
