@@ -102,6 +102,10 @@ keep_add_old(struct keeping *keeping, struct error *error)
 		return errno == ENOENT ? 0 :
 		    error_set(error, "%.200s: %s", keeping->path,
 		              strerror(errno));
+	if ((uint64_t)status.st_size > KEPT_FILE_BYTES)
+		return error_set(error, "%.200s: larger than keep writes; "
+		                 "remove it, and keep begins anew",
+		                 keeping->path);
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, "%.200s: not a regular file; remove "
 		                 "it, and keep begins anew", keeping->path);
@@ -176,6 +180,7 @@ keep_write(struct keeping *keeping, struct error *error)
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
 		                           keeping->first };
 	struct new_file file;
+	struct stat status;
 	bool is_whole;
 
 	if (new_file_open_own(&file, keeping->path, keeping->kept.own,
@@ -185,6 +190,11 @@ keep_write(struct keeping *keeping, struct error *error)
 	                         error) == 0;
 	/* Before it takes its place: the last write would set the time. */
 	is_whole = is_whole && writer_flush(&file.writer) == 0;
+	if (is_whole && fstat(file.descriptor, &status) == 0 &&
+	    (uint64_t)status.st_size > KEPT_FILE_BYTES)
+		is_whole = error_set(error, "%.200s: would be larger than 128 "
+		                     "MiB; keep fewer runs of the commit",
+		                     keeping->path) == 0;
 	if (is_whole)
 		futimens(file.descriptor, times);
 	return new_file_close(&file, is_whole, error) != 0 || error->is_set ?

@@ -562,6 +562,44 @@ def check_bounds(folder):
                  done.stderr)
 
 
+def check_large(folder):
+    """Files that are no kept profiles take no memory, however large they
+    are."""
+    file = write(os.path.join(folder, "run"), PROGRAM)
+    for name in ("a", "zeros", "line", "almost", "stacks"):
+        keep(folder, name, file)
+    kept = os.path.join(folder, ".cpprof", "history")
+    for name, begin in (("zeros", b""), ("almost", b"cpprof merged profile 2"),
+                        ("line", b"cpprof merged profile 1\n"),
+                        ("stacks", b"main;lex 10\n")):
+        with open(os.path.join(kept, name + ".merged"), "wb") as hostile:
+            hostile.write(begin)
+            hostile.truncate(100 << 20)
+    with open(os.path.join(kept, "large.merged"), "wb") as hostile:
+        hostile.truncate(1 << 40)
+    os.mkfifo(os.path.join(kept, "pipe.merged"))
+    os.symlink("/dev/zero", os.path.join(kept, "device.merged"))
+    for words in (["log", "main"], ["log", "nobody"]):
+        process = subprocess.Popen(
+            [cpprof.CPPROF, "-q", "-n", "-F", "json", "-e", " ".join(words)],
+            cwd=folder, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        output = process.stdout.read()
+        usage = os.wait4(process.pid, 0)[2]
+        process.returncode = 0
+        rows = json.loads(output)["rows"] if output else []
+        claims.check(f"{' '.join(words)} reads files of 100 MiB that are none "
+                     "in 64 MiB of memory", usage.ru_maxrss < 64 << 10 and
+                     [row["id"] for row in rows] ==
+                     (["a"] if words[1] == "main" else []),
+                     (usage.ru_maxrss, output))
+    for name in ("zeros", "line", "almost", "large"):
+        done = keep(folder, name, write(file, {"main": 7}), status=1)
+        claims.check(f"keep does not add to such a file: {name}", name in
+                     done.stderr and "begins anew" in done.stderr,
+                     done.stderr)
+
+
 def check_killed(folder):
     """What processes that were killed leave behind."""
     kept = os.path.join(folder, ".cpprof", "history")
@@ -695,8 +733,8 @@ def main():
     for check in (check_values, check_loaded, check_unlike, check_recursion,
                   check_git, check_status, check_no_programs,
                   check_merged_branch, check_refusals, check_links,
-                  check_bounds, check_killed, check_together, check_changes,
-                  check_speed):
+                  check_bounds, check_large, check_killed, check_together,
+                  check_changes, check_speed):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     claims.end()

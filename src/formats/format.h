@@ -122,6 +122,15 @@ struct format {
 extern const struct format *const formats[];
 
 /*
+ * Reads one file that was found, and not named by the user, with the limits of
+ * load_profiles.  What is no regular file of that format is refused by its
+ * first bytes.
+ */
+struct profile *load_of_format(const char *path, const struct format *format,
+                               const struct read_options *options,
+                               struct error *error);
+
+/*
  * Reads and merges n >= 1 inputs.  Each path is a file of any known format,
  * perhaps compressed, "-" for standard input, or a directory.  Of a directory
  * all files named cpprofdata* are read, in byte order, or if there is none the

@@ -281,8 +281,10 @@ peek_head(struct source *source, size_t *size, struct error *error)
 	return source_peek(source, FORMAT_HEAD_SIZE, size, error);
 }
 
+/* The format of the source; only: it must be this one, NULL: any. */
 static const struct format *
-find_format(struct source *source, struct error *error)
+find_format(struct source *source, const struct format *only,
+            struct error *error)
 {
 	const struct format *best = NULL;
 	int best_answer = PROBE_NO;
@@ -304,6 +306,13 @@ find_format(struct source *source, struct error *error)
 	}
 	if (size > FORMAT_HEAD_SIZE)
 		size = FORMAT_HEAD_SIZE;
+	if (only != NULL) {
+		if (only->probe(head, size) == PROBE_SURE)
+			return only;
+		error_set(error, "%s: not a %s", source_name(source),
+		          only->name);
+		return NULL;
+	}
 	for (size_t i = 0; formats[i] != NULL; i++) {
 		int answer = formats[i]->probe(head, size);
 
@@ -353,8 +362,8 @@ hash_content(struct content *content, struct source *source,
 }
 
 static struct profile *
-load_file(const char *path, const struct read_options *options,
-          struct error *error)
+load_file(const char *path, const struct format *only,
+          const struct read_options *options, struct error *error)
 {
 	struct source *source = options->content != NULL ?
 	    source_open_hashed(path, error) : source_open(path, error);
@@ -363,7 +372,7 @@ load_file(const char *path, const struct read_options *options,
 
 	if (source == NULL)
 		return NULL;
-	format = find_format(source, error);
+	format = find_format(source, only, error);
 	if (format != NULL)
 		profile = format->read(source, options, error);
 	if (profile != NULL &&
@@ -403,7 +412,7 @@ load_one(struct load_loaded *loaded, const struct load_input *file,
 	if (is_odd(file))
 		error_set(&why, "%s: not a regular file", file->path);
 	else
-		profile = load_file(file->path, options, &why);
+		profile = load_file(file->path, NULL, options, &why);
 	if (profile != NULL) {
 		loaded->n++;
 		return profile_adder_add(&loaded->adder, profile, error);
@@ -416,6 +425,19 @@ load_one(struct load_loaded *loaded, const struct load_input *file,
 		return -1;
 	loaded->left_out[loaded->n_left_out++] = why;
 	return 0;
+}
+
+struct profile *
+load_of_format(const char *path, const struct format *format,
+               const struct read_options *options, struct error *error)
+{
+	const struct load_input file = { (char *)path, .was_found = true };
+
+	if (is_odd(&file)) {
+		error_set(error, "%s: not a regular file", path);
+		return NULL;
+	}
+	return load_file(path, format, options, error);
 }
 
 static bool

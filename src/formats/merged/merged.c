@@ -138,12 +138,10 @@ take_agreed(struct merged_reading *input, struct error *error)
 
 /* ---- what is small ---- */
 
-static int
-read_summary(struct merged_reading *input, struct error *error)
+/* How many members there are, and of which groups. */
+static void
+read_members_counts(struct merged_reading *input, struct fleet *fleet)
 {
-	struct fleet *fleet = input->fleet;
-	struct fleet_process *process = &fleet->process;
-	uint32_t flags;
 	uint64_t left;
 
 	fleet->n_members = left = merged_take(input);
@@ -162,6 +160,16 @@ read_summary(struct merged_reading *input, struct error *error)
 		merged_reject(input, "no member");
 	if (fleet->n_warned > fleet->n_members)
 		merged_reject(input, "more warnings than members");
+}
+
+static int
+read_summary(struct merged_reading *input, struct error *error)
+{
+	struct fleet *fleet = input->fleet;
+	struct fleet_process *process = &fleet->process;
+	uint32_t flags;
+
+	read_members_counts(input, fleet);
 	process->program = take_agreed(input, error);
 	process->command = take_agreed(input, error);
 	process->host = take_agreed(input, error);
@@ -851,13 +859,43 @@ refuse_first_line(const struct reader *reader, const unsigned char *bytes,
 	    "members again", (int)strlen(MERGED_MAGIC) - 1, MERGED_MAGIC);
 }
 
+/*
+ * Refuses what cannot be a merged profile by its beginning, so that the rest of
+ * a large file need not be had in memory.
+ */
+static int
+merged_check_head(struct merged_reading *input, struct error *error)
+{
+	struct reader *reader = &input->reader;
+	const size_t magic = strlen(MERGED_MAGIC);
+	struct fleet counts;
+	size_t size;
+	const unsigned char *bytes = reader_peek(reader, FORMAT_HEAD_SIZE,
+	                                         &size, error);
+
+	if (bytes == NULL)
+		return -1;
+	/* What is short is read whole, and says best what is wrong with it. */
+	if (size < FORMAT_HEAD_SIZE)
+		return 0;
+	if (memcmp(bytes, MERGED_MAGIC, magic) != 0)
+		return refuse_first_line(reader, bytes, size, error);
+	input->begin = bytes;
+	input->at = bytes + magic;
+	input->end = bytes + size;
+	read_members_counts(input, &counts);
+	return input->wrong == NULL ? 0 :
+	    reader_fail(reader, error, "not a whole merged profile: %s",
+	                input->wrong);
+}
+
 static int
 merged_read_file(struct merged_reading *input, struct error *error)
 {
 	struct reader *reader = &input->reader;
 	size_t size;
-	const unsigned char *bytes = reader_peek(reader, SIZE_MAX, &size,
-	                                         error);
+	const unsigned char *bytes = merged_check_head(input, error) != 0 ?
+	    NULL : reader_peek(reader, SIZE_MAX, &size, error);
 	const size_t magic = strlen(MERGED_MAGIC);
 
 	if (bytes == NULL)

@@ -352,10 +352,6 @@ merged_read_runs(const char *path, const char *resource, struct error *error)
 	const struct read_options options = {
 		.has_runs = true, .resource = resource,
 	};
-	struct source *source = source_open(path, error);
-	struct profile *profile = source == NULL ? NULL :
-	    format_merged.read(source, &options, error);
 
-	source_close(source);
-	return profile;
+	return load_of_format(path, &format_merged, &options, error);
 }

@@ -34,6 +34,9 @@ enum {
 /* The profiles take no more than this; the oldest are removed. */
 #define KEPT_BYTES ((uint64_t)1 << 30)
 
+/* A larger file is not written, and not read. */
+#define KEPT_FILE_BYTES (KEPT_BYTES / 8)
+
 struct kept_commit {
 	const char *id;		/* git's hash, or as it was named */
 	const char *path;

@@ -36,10 +36,12 @@ kept_profile_open(const struct kept_commit *commit,
 		.steps = request->steps, .n_steps = request->n_steps,
 	};
 
-	*opened = (struct kept_profile){
-		.profile = merged_read_runs(commit->path, request->resource,
-		                            error),
-	};
+	*opened = (struct kept_profile){ 0 };
+	if (commit->size > KEPT_FILE_BYTES)
+		return error_set(error, "%.200s: larger than keep writes, "
+		                 "128 MiB; remove it", commit->path);
+	opened->profile = merged_read_runs(commit->path, request->resource,
+	                                   error);
 	naming.profile = opened->profile;
 	if (opened->profile != NULL &&
 	    naming_make(&opened->naming, &naming, error) == 0)
