@@ -33,7 +33,7 @@ struct own_place {
 	bool is_own;		/* in a directory of our own */
 	bool has_slash;		/* after it, so it must be a directory */
 	bool is_there;
-	bool is_kernels;	/* an entry of /proc, such as what /dev/stdout
+	bool is_kernels;	/* an entry of /proc, such as what /dev/fd/1
 				 * leads to, which only the kernel can follow */
 	struct stat status;	/* if it is there */
 };
