@@ -332,7 +332,7 @@ tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
 EXTRA_DIST += $(script_tests) $(measured_scripts) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/parquet_reader.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \

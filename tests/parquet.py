@@ -4,7 +4,8 @@
 
 DuckDB is that of npm: @duckdb/node-api in NODE_PATH.  Without it only what needs
 no engine is tested.  hyparquet (with hyparquet-compressors), a reader of other
-authors, is a second witness.  Speaks TAP.
+authors, is a second witness.  parquet_reader.py, which is strict and needs nothing,
+reads every file's bytes.  Speaks TAP.
 """
 import glob
 import json
@@ -17,6 +18,7 @@ import tempfile
 
 import cpprof
 import oracle
+import parquet_reader
 import pprof_writer
 from claims import Claims
 
@@ -313,7 +315,16 @@ def read_tables(folder, tables):
     return rows
 
 
-def check_reader(folder):
+def read_own(_folder, tables):
+    """{table: rows}, as parquet_reader reads them."""
+    rows = {}
+    for path in sorted(glob.glob(tables + "/**/*.parquet", recursive=True)):
+        name = os.path.relpath(path, tables).split(os.sep)[0]
+        rows.setdefault(name, []).extend(parquet_reader.read(path))
+    return rows
+
+
+def check_reader(folder, read_rows):
     """Names, values and depths that are not usual, row for row."""
     draw = random.Random(11)
     names = ["main", "a\tb\nc", "\x01\x1b[31m\x7f", "\U0001f600\u2028\u00e9",
@@ -333,7 +344,7 @@ def check_reader(folder):
         {i: name for name, i in number.items()})
     tables = os.path.join(folder, "odd")
     cpprof.run("merge", "-f", "parquet", "--paths", "3", "-o", tables, path)
-    rows = read_tables(folder, tables)
+    rows = read_rows(folder, tables)
     stack_of = {row["stack"]: tuple(row["names"]) for row in rows["stack"]}
     claims.check("another reader finds each stack with its hits",
                  {stack_of[row["stack"]]: int(row["count"])
@@ -364,7 +375,7 @@ def check_reader(folder):
     claims.check("labels of any characters, and hits without any",
                  {(row["key"], row["value"]) for row in rows["label"]} ==
                  {("k\u00e9y", "v\n\u00e4")} and all(
-                     (row["labels"] != "0") ==
+                     (int(row["labels"]) != 0) ==
                      (len(stack_of[row["stack"]]) % 2 == 1)
                      for row in rows["hit"]), (rows["label"], [
                          (row["labels"], len(stack_of[row["stack"]]))
@@ -377,9 +388,202 @@ def check_reader(folder):
     with open(plain, "w", encoding="ascii") as file:
         file.write("main 1\n")
     cpprof.run("merge", "-f", "parquet", "-o", plain + ".tables", plain)
-    rows = read_tables(folder, plain + ".tables")
+    rows = read_rows(folder, plain + ".tables")
     claims.check("a table without rows is one", rows["label"] == [] and
                  len(rows["hit"]) == 1, rows)
+
+
+# ---- a merge is there as a whole or not, and a content once ----
+
+def merge_words(tables, *paths):
+    return ("merge", "-f", "parquet", "-o", tables, *paths)
+
+
+def hits_of(tables):
+    """The hits of each member and stack, as an engine sums them up."""
+    rows, hits = read_own(None, tables), {}
+    stacks = {row["stack"]: tuple(row["names"])
+              for row in rows.get("stack", [])}
+    for row in rows.get("hit", []):
+        key = row["member"], stacks[row["stack"]]
+        hits[key] = hits.get(key, 0) + row["count"]
+    return hits
+
+
+def members_of(tables):
+    return sorted(row["member"] for row in read_own(None, tables)["member"])
+
+
+def some_files(folder, n, n_stacks=3, first=0):
+    paths = [os.path.join(folder, f"in-{i}.folded")
+             for i in range(first, first + n)]
+    for i, path in enumerate(paths, first):
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(f"main;f{i};g{k} {i + k + 1}\n"
+                            for k in range(n_stacks))
+    return paths
+
+
+def check_many_rows(folder):
+    """More rows than a row group has, with and without a dictionary."""
+    path = os.path.join(folder, "many.folded")
+    stacks = {("main", f"f{i % 1000}", f"g{i // 1000}"):
+              (i * 7919 % (1 << 40)) + 1 if i % 3 else 7
+              for i in range(270000)}
+    with open(path, "w", encoding="ascii") as file:
+        file.writelines(f"{';'.join(stack)} {hits}\n"
+                        for stack, hits in stacks.items())
+    tables = os.path.join(folder, "many")
+    cpprof.run("merge", "-f", "parquet", "--paths", "1", "-o", tables, path,
+               timeout=300)
+    claims.check("270,000 stacks have their hits", {
+        stack: count for (_, stack), count in hits_of(tables).items()} ==
+        stacks)
+
+
+def check_contents(folder):
+    paths = some_files(folder, 4)
+    tables = os.path.join(folder, "tables")
+    cpprof.run(*merge_words(tables, *paths))
+    hits, files = hits_of(tables), sorted(glob.glob(tables + "/*/*"))
+    claims.check("all is there", sum(hits.values()) ==
+                 sum(i + k + 1 for i in range(4) for k in range(3)), hits)
+    done = cpprof.run(*merge_words(tables, *reversed(paths)))
+    claims.check("the same files in another order change nothing, and are "
+                 "named", hits_of(tables) == hits and
+                 sorted(glob.glob(tables + "/*/*")) == files and
+                 all(f"{path} is in {tables} already" in done.stderr
+                     for path in paths), done.stderr)
+    copy = shutil.copy(paths[1], os.path.join(folder, "copy.folded"))
+    done = cpprof.run(*merge_words(tables, copy, *paths[:2]))
+    claims.check("nor does a copy of another name", hits_of(tables) == hits,
+                 done.stderr)
+    other = os.path.join(folder, "other")
+    done = cpprof.run(*merge_words(other, paths[1], copy, *paths[2:],
+                                   paths[0]))
+    claims.check("copies in one merge are named, and count once",
+                 f"{copy} and {paths[1]} have the same content" in done.stderr
+                 and hits_of(other) == hits, done.stderr)
+    more = some_files(folder, 2, first=4)
+    cpprof.run(*merge_words(tables, paths[3], *more, paths[0]))
+    parts = os.path.join(folder, "parts")
+    cpprof.run(*merge_words(parts, *more, *paths))
+    claims.check("merges that overlap have each content once",
+                 hits_of(tables) == hits_of(parts) and
+                 members_of(tables) == members_of(parts), members_of(tables))
+    keyed = os.path.join(folder, "keyed")
+    for some in (paths[:3], paths[2:], paths):
+        cpprof.run("merge", "-f", "parquet", "--by", "id", "-o", keyed, *some)
+    claims.check("also in directories of a key", hits_of(keyed) == hits)
+    named = os.path.join(folder, "named")
+    for name in ("a", "b", "a"):
+        cpprof.run("merge", "-f", "parquet", "--id", name, "-o", named,
+                   paths[0])
+    claims.check("with --id, a content counts once for each name",
+                 sorted({member for member, _ in hits_of(named)}) ==
+                 ["a", "b"] and sum(hits_of(named).values()) == 12,
+                 hits_of(named))
+
+
+def check_killed(folder):
+    """A merge that is killed anywhere leaves the hits of before."""
+    draw = random.Random(3)
+    old, new = some_files(folder, 3), some_files(folder, 8, 4, first=3)
+    tables = os.path.join(folder, "tables")
+    cpprof.run(*merge_words(tables, *old))
+    before, n_killed, wrong = hits_of(tables), 0, []
+    whole = os.path.join(folder, "whole")
+    cpprof.run(*merge_words(whole, *old))
+    cpprof.run(*merge_words(whole, *new))
+    after = hits_of(whole)
+    # Killed at its n-th change of the directory, whatever the machine's speed.
+    inject = os.path.join(folder, "strace")
+    calls = ("openat", "mkdir", "link", "rename", "renameat2", "unlink",
+             "write", "rmdir")
+    has_strace = shutil.which("strace") is not None
+    for i in range(24):
+        copy = os.path.join(folder, f"tables-{i}")
+        shutil.copytree(tables, copy)
+        words = [cpprof.CPPROF, *merge_words(copy, *new)]
+        if has_strace:
+            call = draw.choice(calls)
+            words = ["strace", "-f", "-o", inject, "-e", f"trace={call}",
+                     "-e", f"inject={call}:signal=KILL:when="
+                     f"{draw.randrange(1, 30)}", *words]
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        if not has_strace:
+            try:
+                process.wait(draw.uniform(0, 0.3))
+            except subprocess.TimeoutExpired:
+                process.kill()
+        n_killed += process.wait(timeout=60) != 0
+        if hits_of(copy) not in (before, after):
+            wrong.append((i, "killed"))
+        cpprof.run(*merge_words(copy, *new))
+        if hits_of(copy) != after or members_of(copy) != members_of(whole) \
+                or os.path.exists(os.path.join(copy, ".cpprof-merge")):
+            wrong.append((i, "repeated"))
+        shutil.rmtree(copy)
+    claims.make(f"{n_killed} of 24 merges were killed: each is there or not, "
+                "and once if repeated", wrong)
+
+
+def check_full_disk(folder):
+    """Files that cannot be written, each of some size."""
+    old, new = some_files(folder, 2), some_files(folder, 4, 1500, first=2)
+    tables, wrong, n_failed = os.path.join(folder, "tables"), [], 0
+    cpprof.run(*merge_words(tables, *old))
+    before = hits_of(tables)
+    whole = os.path.join(folder, "whole")
+    cpprof.run(*merge_words(whole, *old, *new))
+    after = hits_of(whole)
+    for size in (0, 4, 200, 1000, 4000, 20000, 60000, 150000, 300000):
+        done = subprocess.run(
+            [cpprof.CPPROF, *merge_words(tables, *new)], text=True,
+            capture_output=True, timeout=120, check=False,
+            preexec_fn=lambda size=size: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (size, size)))
+        failed = done.returncode != 0
+        n_failed += failed
+        if hits_of(tables) != (before if failed else after):
+            wrong.append((size, done.stderr))
+        if not failed:
+            break
+    claims.make(f"{n_failed} merges into a full disk leave the hits of "
+                "before", wrong if n_failed >= 4 else ["too few failed"])
+    cpprof.run(*merge_words(tables, *new))
+    claims.check("and repeated, they are all there",
+                 hits_of(tables) == after and
+                 members_of(tables) == members_of(whole))
+    none = os.path.join(folder, "none")
+    subprocess.run([cpprof.CPPROF, *merge_words(none, *new)],
+                   capture_output=True, timeout=120, check=False,
+                   preexec_fn=lambda: resource.setrlimit(
+                       resource.RLIMIT_FSIZE, (100, 100)))
+    claims.check("a first merge that fails leaves no directory",
+                 not os.path.exists(none))
+
+
+def check_two(folder):
+    """Merges at once, with members in common."""
+    paths, wrong = some_files(folder, 30, 4), []
+    whole = os.path.join(folder, "whole")
+    cpprof.run(*merge_words(whole, *paths))
+    for i in range(5):
+        tables = os.path.join(folder, f"tables-{i}")
+        running = [subprocess.Popen(
+            [cpprof.CPPROF, *merge_words(tables, *some)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for some in (paths[:20], paths[10:], paths[::-1], paths[5:25])]
+        for process in running:
+            error = process.communicate(timeout=120)[1]
+            if process.returncode != 0:
+                wrong.append((i, error))
+        if hits_of(tables) != hits_of(whole) or \
+                members_of(tables) != members_of(whole):
+            wrong.append((i, "differs"))
+    claims.make("four merges at once have each content once", wrong)
 
 
 # ---- without an engine ----
@@ -446,8 +650,17 @@ def check_files(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("files end", check_files, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        claims.attempt("rows of the bytes end", check_reader, folder, read_own)
+    with tempfile.TemporaryDirectory() as folder:
+        claims.attempt("many rows of the bytes end", check_many_rows, folder)
+    for check in (check_contents, check_killed, check_full_disk, check_two):
+        with tempfile.TemporaryDirectory() as folder:
+            claims.attempt(f"{check.__name__} ends", check, folder)
+    with tempfile.TemporaryDirectory() as folder:
         if has_package("hyparquet", "hyparquet-compressors"):
-            claims.attempt("another reader's rows end", check_reader, folder)
+            claims.attempt("another reader's rows end", check_reader, folder,
+                           read_tables)
         else:
             claims.skip("another reader's rows", "no hyparquet in NODE_PATH")
     if not has_package(os.path.join("@duckdb", "node-api")):
