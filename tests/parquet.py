@@ -498,18 +498,18 @@ def check_killed(folder):
     after = hits_of(whole)
     # Killed at its n-th change of the directory, whatever the machine's speed.
     inject = os.path.join(folder, "strace")
-    calls = ("openat", "mkdir", "link", "rename", "renameat2", "unlink",
-             "write", "rmdir")
+    calls = {"openat": 60, "mkdir": 9, "link": 2, "rename": 12,
+             "renameat2": 1, "unlink": 3, "write": 8, "rmdir": 4}
     has_strace = shutil.which("strace") is not None
     for i in range(24):
         copy = os.path.join(folder, f"tables-{i}")
         shutil.copytree(tables, copy)
         words = [cpprof.CPPROF, *merge_words(copy, *new)]
         if has_strace:
-            call = draw.choice(calls)
+            call = draw.choice(list(calls))
             words = ["strace", "-f", "-o", inject, "-e", f"trace={call}",
                      "-e", f"inject={call}:signal=KILL:when="
-                     f"{draw.randrange(1, 30)}", *words]
+                     f"{draw.randrange(1, calls[call] + 1)}", *words]
         process = subprocess.Popen(words, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         if not has_strace:

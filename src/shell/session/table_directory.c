@@ -50,7 +50,7 @@ struct table_directory {
 	char *path, *stage, *hits, *new_hits;
 	int lock;			/* -1: none */
 	struct names *members;
-	struct names *files;		/* "stack/part-...": not those of hits */
+	struct names *files;		/* "stack/part-..." */
 	bool has_list;			/* there was one */
 	bool is_kept;			/* it is not removed, even if empty */
 };
@@ -224,10 +224,29 @@ table_write_list(const struct table_directory *directory, const char *path,
 
 struct table_sweeping {
 	struct table_directory *directory;
-	const char *table;
+	const char *table;		/* the path below it */
+	const char *from;		/* where the files lie */
+	bool enters;			/* all, and removes none */
+	int depth;			/* of directories below */
 };
 
-/* Removes a file that is of no merge; without a list, enters it. */
+static int table_sweep_entry(void *context, const char *entry,
+                             const struct stat *status, struct error *error);
+
+/* Hits may be in directories of a key's values. */
+static int
+table_sweep_below(const struct table_sweeping *sweeping, const char *table,
+                  const char *from, struct error *error)
+{
+	struct table_sweeping below = *sweeping;
+
+	below.table = table;
+	below.from = from;
+	below.depth--;
+	return table_each_entry(from, table_sweep_entry, &below, error);
+}
+
+/* Removes a file that is of no merge, or enters it in the list. */
 static int
 table_sweep_entry(void *context, const char *entry, const struct stat *status,
                   struct error *error)
@@ -238,14 +257,18 @@ table_sweep_entry(void *context, const char *entry, const struct stat *status,
 	char *name, *path;
 	int result = 0;
 
-	if (!S_ISREG(status->st_mode) || strncmp(entry, "part-", 5) != 0 ||
-	    ending == NULL || strcmp(ending, ".parquet") != 0)
+	if (!S_ISDIR(status->st_mode) &&
+	    (!S_ISREG(status->st_mode) || strncmp(entry, "part-", 5) != 0 ||
+	     ending == NULL || strcmp(ending, ".parquet") != 0))
 		return 0;
 	name = table_below(sweeping->table, entry, error);
-	path = name == NULL ? NULL : table_below(directory->path, name, error);
-	if (path == NULL)
+	path = table_below(sweeping->from, entry, error);
+	if (error->is_set)
 		result = -1;
-	else if (!directory->has_list)
+	else if (S_ISDIR(status->st_mode))
+		result = sweeping->depth == 0 ? 0 :
+		    table_sweep_below(sweeping, name, path, error);
+	else if (sweeping->enters)
 		result = names_add(directory->files, name, strlen(name),
 		                   error) == NO_NAME ? -1 : 0;
 	else if (names_find(directory->files, name, strlen(name)) == NO_NAME &&
@@ -261,11 +284,12 @@ table_sweep(struct table_directory *directory, struct error *error)
 {
 	if (table_remove(directory->stage, TABLE_DEPTH, error) != 0)
 		return -1;
-	for (int i = 0; i < N_TABLE_OTHERS; i++) {
-		struct table_sweeping sweeping = { directory,
-			table_others[i] };
-		char *path = table_below(directory->path, table_others[i],
-		                         error);
+	for (int i = 0; i <= N_TABLE_OTHERS; i++) {
+		const char *table = i < N_TABLE_OTHERS ? table_others[i] :
+		    "hit";
+		char *path = table_below(directory->path, table, error);
+		struct table_sweeping sweeping = { directory, table, path,
+			!directory->has_list, i < N_TABLE_OTHERS ? 0 : 1 };
 		int result = path == NULL ? -1 : table_each_entry(path,
 		    table_sweep_entry, &sweeping, error);
 
@@ -493,7 +517,8 @@ table_exchange(struct table_directory *directory, const char *list,
 
 /*
  * Where files have no links, or directories cannot be exchanged: one file after
- * the other, and the list last.
+ * the other, and the list last.  A merge that is killed in between may show some
+ * hits until the next one, which removes what the list does not have.
  */
 static int
 table_move_hits(struct table_directory *directory, struct error *error)
@@ -513,12 +538,17 @@ table_move_hits(struct table_directory *directory, struct error *error)
 int
 table_directory_end(struct table_directory *directory, struct error *error)
 {
+	struct table_sweeping entering = { directory, "hit",
+		directory->new_hits, true, 1 };
 	char *list = table_below(directory->new_hits, TABLE_MEMBERS, error);
 	int result = list == NULL ||
 	    own_directory_make(directory->new_hits, OWN_NOTHING, 0777,
 	                       error) != 0 ? -1 :
-	    table_move_others(directory, error);
+	    table_each_entry(directory->new_hits, table_sweep_entry, &entering,
+	                     error);
 
+	if (result == 0)
+		result = table_move_others(directory, error);
 	if (result == 0)
 		result = table_exchange(directory, list, error);
 	if (result == 0)
