@@ -151,9 +151,12 @@ static void
 end_sampling(struct thread *thread)
 {
 	const bool bus_was_blocked = signals_unblock_bus();
-	const uint64_t stopped_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t stopped_ns;
 
+	/* Waits for a processor from here on are not the program's. */
+	thread->run->is_in_call = true;
 	resources_stop(thread);
+	stopped_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
 	parts->end_calls(thread);
 	sample_take_last(thread);
 	if (thread->calls != NULL)

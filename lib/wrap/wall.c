@@ -285,7 +285,8 @@ wall_hits_off_cpu(struct thread *thread, bool is_blocked)
 	const uint64_t cpu_ns = wall.cpu_ns;
 	struct wall_time time;
 
-	if (current_is_inside())
+	/* At its beginning or end, the thread is the collector's. */
+	if (current_is_inside() || thread->run->is_in_call)
 		return 0;
 	time = wall_take(thread, true);
 	wall.cpu_ns = cpu_ns;
