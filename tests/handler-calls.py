@@ -111,7 +111,8 @@ def check_run(directory, library, run, claims):
         with tempfile.TemporaryDirectory(dir=directory) as output:
             found = called([os.path.join(PROGRAMS, run[0]), *run[1:]],
                            (for_preload(LIBRARY), library), 'libcpprof',
-                           STACKS_REST='1', CPPROF_OUTPUT=output, CPPROF_RESOURCES=sampled)
+                           STACKS_REST='1', CPPROF_OUTPUT=output,
+                           CPPROF_RESOURCES=sampled)
             n_files += len(os.listdir(output))
         wrong += [f'{sampled}: {name} by {place(offset)[:4]}'
                   for name, offset in sorted(found)]
