@@ -126,11 +126,25 @@ locks_is_time(const struct timespec *time)
 	return time->tv_nsec >= 0 && time->tv_nsec < 1000000000;
 }
 
+/*
+ * How a wait ended, by the result of its call.  One that was refused, such as the
+ * owner's own of an error-checking mutex, has not waited, even if it took long
+ * because its thread waited for a processor.
+ */
 static enum contention_end
 locks_end(int result)
 {
-	return result == 0 ? CONTENTION_GOT :
-	    result == EOWNERDEAD ? CONTENTION_GOT_DEAD : CONTENTION_WITHOUT;
+	switch (result) {
+	case 0:
+		return CONTENTION_GOT;
+	case EOWNERDEAD:
+		return CONTENTION_GOT_DEAD;
+	case EDEADLK:
+	case EINVAL:
+		return CONTENTION_NOTHING;
+	default:
+		return CONTENTION_WITHOUT;
+	}
 }
 
 /* Whether the calling thread has it; only of mutexes. */
