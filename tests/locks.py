@@ -69,13 +69,14 @@ def check_sums(name, waited, least=2):
 
 def ranked(name):
     """Of each path that others waited for, how long: the longest first; wake-ups
-    left out."""
+    left out.  Without any, one without functions."""
     sums = {}
     for row in documents([name], "threshold 0", "waits")[-1]["rows"]:
         by = tuple(row["by"])
         if by[0] != "[wake-up]":
             sums[by] = sums.get(by, 0) + row["hits"]
-    return sorted(sums.items(), key=lambda item: item[1], reverse=True)
+    return sorted(sums.items(), key=lambda item: item[1],
+                  reverse=True) or [((), 0)]
 
 
 def check_planted(directory, mode):

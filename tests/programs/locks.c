@@ -355,7 +355,10 @@ play_recursive(void)
 	run(recursive_thread, quick_thread);
 }
 
-/* Waiters that give up before the holder is done. */
+/* Waiters that give up before the holder is done: it waits for four of them. */
+static atomic_int n_given_up;
+static atomic_bool is_held_long;
+
 static NOT_INLINED void
 impatient(void)
 {
@@ -363,11 +366,13 @@ impatient(void)
 	int result;
 
 	WAITED(result = pthread_mutex_timedlock(&mutex, &until));
+	n_given_up += result != 0;
 	if (result == 0)
 		check(pthread_mutex_unlock(&mutex));
 	until = in_ms(CLOCK_MONOTONIC, 15);
 	WAITED(result = pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC,
 	                                        &until));
+	n_given_up += result != 0;
 	if (result == 0)
 		check(pthread_mutex_unlock(&mutex));
 }
@@ -376,7 +381,10 @@ static NOT_INLINED void
 culprit_long(void)
 {
 	WAITED(check(pthread_mutex_lock(&mutex)));
-	rest(100);
+	is_held_long = true;
+	do
+		rest(20);
+	while (n_given_up < 4);
 	check(pthread_mutex_unlock(&mutex));
 	spent++;
 }
@@ -393,7 +401,8 @@ long_thread(void *unused)
 static void *
 impatient_thread(void *unused)
 {
-	rest(5);
+	while (!is_held_long)
+		rest(1);
 	for (int i = 0; i < 8; i++)
 		impatient();
 	return unused;
