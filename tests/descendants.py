@@ -274,6 +274,11 @@ def check_at_once(directory):
                  (said, found, used))
 
 
+def is_traced(pid):
+    with open(f'/proc/{pid}/status') as file:
+        return '\nTracerPid:\t0\n' not in file.read()
+
+
 def check_killed(directory):
     """Nobody waits for an answer of a recorder that was killed."""
     path = os.path.join(directory, 'killed')
@@ -289,15 +294,16 @@ def check_killed(directory):
     while not os.path.exists(started) or not os.path.getsize(started):
         time.sleep(0.01)
     with open(started) as file:
-        program = os.pidfd_open(int(file.read()))
+        pid = int(file.read())
+    program = os.pidfd_open(pid)
     recorder.kill()
     recorder.wait()
     tracer = shutil.which('strace') and subprocess.Popen(
         ['strace', '-f', '-e', 'trace=futex', '-o',
-         os.path.join(directory, 'calls'), '-p',
-         open(started).read().strip()], stderr=subprocess.DEVNULL)
-    if tracer:
-        time.sleep(0.5)
+         os.path.join(directory, 'calls'), '-p', str(pid)],
+        stderr=subprocess.DEVNULL)
+    while tracer and tracer.poll() is None and not is_traced(pid):
+        time.sleep(0.01)
     os.remove(started)
     select.select([program], [], [], 60)
     if tracer:
