@@ -426,6 +426,49 @@ def check_other_user(directory):
                  hits(path).get('first_long', 0) > 10, (result.stderr, left))
 
 
+READS_CLOCK = '''
+#include <time.h>
+int main(void) { for (;;) clock(); }
+'''
+SMALL_STACKS = '''
+#include <pthread.h>
+#include <unistd.h>
+static void *rest(void *unused) { for (;;) pause(); return unused; }
+int main(void)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread, &small, rest, NULL);
+	for (volatile long i = 0;; i++)
+		;
+}
+'''
+
+
+def check_any(directory):
+    """Programs that only wait, or are nearly always in one short call, or have
+    threads without room for a call."""
+    path = os.path.join(directory, 'any')
+    commands = [('sleep', '60'), ('sh', '-c', 'read line'), ('cat',)]
+    compiler = shutil.which('cc') or shutil.which('gcc')
+    for name, source in ('clocks', READS_CLOCK), ('stacks', SMALL_STACKS):
+        program = os.path.join(directory, name)
+        if compiler is None or subprocess.run(
+                [compiler, '-O1', '-pthread', '-x', 'c', '-o', program, '-'],
+                input=source, text=True, capture_output=True).returncode != 0:
+            claims.skip(f'{name}: it can be recorded', 'no compiler')
+        else:
+            commands.append((program,))
+    for command in commands:
+        with started(*command) as process:
+            result = inside(process, path, '--for', '0.1s')
+        claims.check(f'{os.path.basename(command[0])}: it can be recorded',
+                     result.returncode == 0, result.stderr)
+
+
 # ---- refusals ----
 
 def check_refusal(claim, result, *texts):
@@ -513,6 +556,7 @@ def main():
             check_shares(directory, 'without perf events',
                          before=forbid_events)
             check_file(directory)
+            check_any(directory)
             check_again(directory)
             check_malloc(directory)
             check_interrupt(directory)

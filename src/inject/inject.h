@@ -206,6 +206,13 @@ struct inject_caller {
 };
 
 /*
+ * Whether a thread with these registers runs on its own stack, and that has room
+ * for a call.
+ */
+bool inject_call_has_room(const struct inject_process *process,
+                          const struct user_regs_struct *registers);
+
+/*
  * Prepares a stopped thread.  0, or -1 with *error set, and nothing has
  * changed.
  */

@@ -155,24 +155,21 @@ inject_state_size(const struct inject_caller *caller)
 	return size < caller->state_size ? size : caller->state_size;
 }
 
-/* Its stack's mapping if the thread runs on its own stack; NULL otherwise. */
-static const struct inject_mapping *
-inject_find_stack(const struct inject_process *process,
-                  const struct inject_caller *caller)
+bool
+inject_call_has_room(const struct inject_process *process,
+                     const struct user_regs_struct *registers)
 {
-	const uint64_t sp = caller->registers.rsp;
-	const uint64_t thread = caller->registers.fs_base;
+	const uint64_t sp = registers->rsp, thread = registers->fs_base;
 	const struct inject_mapping *mapping =
 	    inject_process_find(process, sp);
 
 	if (mapping == NULL)
-		return NULL;
+		return false;
 	if (strcmp(mapping->path, "[stack]") == 0)
-		return sp - mapping->start > INJECT_STATE_SIZE +
-		    2 * PATH_MAX ? mapping : NULL;
+		return sp - mapping->start > INJECT_STATE_SIZE + 2 * PATH_MAX;
 	/* The C library has a thread's descriptor above its stack. */
 	return thread > sp && thread < mapping->end &&
-	    sp - mapping->start > INJECT_ROOM ? mapping : NULL;
+	    sp - mapping->start > INJECT_ROOM;
 }
 
 static void
@@ -275,7 +272,7 @@ inject_call_begin(struct inject_caller *caller,
 	if (inject_read_state(caller) != 0)
 		return error_set(error, "registers of thread %ld: %s",
 		                 (long)tid, strerror(errno));
-	if (inject_find_stack(process, caller) == NULL)
+	if (!inject_call_has_room(process, &caller->registers))
 		return error_set(error, "no room on the stack");
 	size = inject_state_size(caller);
 	memcpy(state, caller->state, size);

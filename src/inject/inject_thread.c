@@ -138,6 +138,16 @@ inject_release_late(void)
 
 /* ---- its stack ---- */
 
+/* Why threads could not call, each time that one was tried. */
+struct inject_refusals {
+	unsigned n_running;	/* it did not stop in time */
+	unsigned n_small;	/* no room on its stack, or on another's */
+	unsigned n_in_call;	/* in a system call that may be malloc's */
+	int64_t call;		/* the last of them */
+	unsigned n_inside;	/* in the C library, the loader, malloc */
+	unsigned n_partial;	/* its stack could not be unwound */
+};
+
 /* Looks at stacks of one process. */
 struct inject_looker {
 	const struct inject_process *process;
@@ -147,12 +157,14 @@ struct inject_looker {
 	uint64_t allocator;	/* inode of the file that has malloc; 0: it is
 				 * the C library's */
 	bool is_program_allocator;	/* it is the program's own file */
+	struct inject_refusals refusals;
 };
 
 /* What is to be known of a frame. */
 enum inject_code {
 	CODE_PROGRAM,		/* or any library that holds no such lock */
 	CODE_LIBC,
+	CODE_VDSO,		/* reads a clock, mostly for the C library */
 	CODE_FORBIDDEN		/* the loader, and an allocator */
 };
 
@@ -175,6 +187,8 @@ inject_looker_code(const struct inject_looker *looker, uint64_t address)
 
 	if (mapping == NULL)
 		return CODE_PROGRAM;
+	if (strcmp(mapping->path, "[vdso]") == 0)
+		return CODE_VDSO;
 	if (inject_mapping_is(mapping, "ld-linux") ||
 	    inject_mapping_is(mapping, "ld-2."))
 		return CODE_FORBIDDEN;
@@ -188,10 +202,16 @@ inject_looker_code(const struct inject_looker *looker, uint64_t address)
 }
 
 /*
- * System calls in which a thread waits.  Neither the loader nor malloc makes
- * them, but for futex.
+ * System calls in which a thread waits, or that programs make so often that a
+ * thread is hardly ever found elsewhere (to read a clock).  Neither the loader
+ * nor malloc makes them, but for futex.  A wait with a timeout that was stopped
+ * before is restart_syscall; malloc's have no timeout.
  */
-static const int waiting_calls[] = {
+static const int harmless_calls[] = {
+	SYS_restart_syscall, SYS_clock_gettime, SYS_clock_getres,
+	SYS_gettimeofday, SYS_time, SYS_times, SYS_getrusage, SYS_getcpu,
+	SYS_sched_yield, SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid,
+	SYS_geteuid, SYS_getgid, SYS_getegid,
 	SYS_read, SYS_poll, SYS_select, SYS_pselect6, SYS_ppoll,
 	SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_nanosleep,
 	SYS_clock_nanosleep, SYS_accept, SYS_accept4, SYS_recvfrom,
@@ -202,11 +222,11 @@ static const int waiting_calls[] = {
 };
 
 static bool
-inject_is_waiting(int64_t call)
+inject_is_harmless(int64_t call)
 {
-	for (size_t i = 0; i < sizeof waiting_calls / sizeof *waiting_calls;
+	for (size_t i = 0; i < sizeof harmless_calls / sizeof *harmless_calls;
 	     i++)
-		if (call == waiting_calls[i])
+		if (call == harmless_calls[i])
 			return true;
 	return false;
 }
@@ -244,6 +264,7 @@ enum inject_answer {
 /* The walk of a stack, and what it has met. */
 struct inject_walk {
 	int64_t call;		/* -1: the thread is in none */
+	bool reads_clock;	/* its innermost frame is in the vdso */
 	unsigned n;		/* frames */
 	uint64_t entry;		/* the outermost of the C library's frames at
 				 * the innermost end */
@@ -260,7 +281,11 @@ inject_walk_take(struct inject_walk *walk, enum inject_code place,
 	walk->n++;
 	if (place == CODE_FORBIDDEN)
 		return false;
-	if (place == CODE_PROGRAM) {
+	if (place == CODE_VDSO && walk->n == 1) {
+		walk->reads_clock = true;
+		return true;
+	}
+	if (place == CODE_PROGRAM || place == CODE_VDSO) {
 		walk->is_past_libc = true;
 		walk->n_after += walk->n_libc > 0;
 		/* A program's _start is outside the C library's start. */
@@ -271,7 +296,7 @@ inject_walk_take(struct inject_walk *walk, enum inject_code place,
 		return walk->n_after == 0;
 	}
 	walk->entry = address;
-	return walk->call >= 0;
+	return walk->call >= 0 || walk->reads_clock;
 }
 
 static enum inject_answer
@@ -364,11 +389,21 @@ inject_look(struct inject_looker *looker, pid_t tid,
 		.stack = looker->copy, .stack_start = sp,
 		.read_outside = inject_looker_read, .context = looker };
 	struct error error = { 0 };
+	enum inject_answer answer;
 	int found = 1;
 
 	if (registers->cs != USER_CODE || stack == NULL ||
-	    (walk.call >= 0 && !inject_is_waiting(walk.call)) ||
-	    (looker->is_program_allocator && walk.call < 0))
+	    !inject_call_has_room(looker->process, registers)) {
+		looker->refusals.n_small++;
+		return ANSWER_NO;
+	}
+	if (walk.call >= 0 && !inject_is_harmless(walk.call)) {
+		looker->refusals.n_in_call++;
+		looker->refusals.call = walk.call;
+		return ANSWER_NO;
+	}
+	looker->refusals.n_inside++;
+	if (looker->is_program_allocator && walk.call < 0)
 		return ANSWER_NO;
 	frame.stack_size = stack->end - sp < COPY_SIZE ? stack->end - sp :
 	    COPY_SIZE;
@@ -385,8 +420,13 @@ inject_look(struct inject_looker *looker, pid_t tid,
 			return ANSWER_NO;
 		found = inject_step(looker, address, &frame, &error);
 	}
-	return inject_walk_answer(looker, &walk, found == 0 &&
-	                          frame.end == STACK_END_OUTERMOST);
+	answer = inject_walk_answer(looker, &walk, found == 0 &&
+	                            frame.end == STACK_END_OUTERMOST);
+	if (answer == ANSWER_NO)
+		return answer;
+	looker->refusals.n_inside--;
+	looker->refusals.n_partial += answer == ANSWER_PERHAPS;
+	return answer;
 }
 
 /* ---- choosing ---- */
@@ -423,8 +463,10 @@ inject_try(struct inject_looker *looker, pid_t tid, bool is_patient)
 	struct user_regs_struct registers;
 	enum inject_answer answer = ANSWER_NO;
 
-	if (!inject_thread_stop(tid))
+	if (!inject_thread_stop(tid)) {
+		looker->refusals.n_running += errno == EAGAIN;
 		return false;
+	}
 	if (ptrace(PTRACE_GETREGS, tid, 0, &registers) == 0)
 		answer = inject_look(looker, tid, &registers);
 	if (answer == ANSWER_YES || (answer == ANSWER_PERHAPS && !is_patient))
@@ -440,6 +482,7 @@ inject_try(struct inject_looker *looker, pid_t tid, bool is_patient)
 static void
 inject_prepare(struct inject_looker *looker, pid_t tid)
 {
+	const struct inject_refusals before = looker->refusals;
 	struct user_regs_struct registers;
 	const bool has_stopped = inject_thread_stop(tid);
 	const bool ok = has_stopped &&
@@ -449,6 +492,7 @@ inject_prepare(struct inject_looker *looker, pid_t tid)
 		inject_thread_release(tid);
 	if (ok)
 		inject_look(looker, tid, &registers);
+	looker->refusals = before;
 }
 
 /* Tries all threads once; 0: none may call. */
@@ -485,6 +529,43 @@ inject_try_all(struct inject_looker *looker, bool are_asleep, bool prepares,
 	return chosen;
 }
 
+static void
+inject_add_refusals(struct text_buffer *text, unsigned n, const char *what)
+{
+	if (n > 0)
+		text_add_format(text, "%s%s (%u times)", text->length > 0 ?
+		                "; " : "", what, n);
+}
+
+/* Why no thread could call. */
+static void
+inject_refuse(const struct inject_looker *looker, struct error *error)
+{
+	const struct inject_refusals *refusals = &looker->refusals;
+	struct text_buffer text = { 0 };
+	char call[80];
+
+	snprintf(call, sizeof call, "one was in system call %" PRId64
+	         ", which malloc or the loader may have made", refusals->call);
+	inject_add_refusals(&text, refusals->n_running,
+	                    "one did not stop within 0.3 s, perhaps for want "
+	                    "of a processor");
+	inject_add_refusals(&text, refusals->n_small,
+	                    "one had too little room on its stack");
+	inject_add_refusals(&text, refusals->n_in_call, call);
+	inject_add_refusals(&text, refusals->n_inside,
+	                    "one was in the C library, its malloc or the "
+	                    "loader");
+	inject_add_refusals(&text, refusals->n_partial,
+	                    "one had a stack that could not be unwound");
+	error_set(error, "no thread of process %ld could be made to load the "
+	          "collector, for a second: %s: try again later, or record it "
+	          "from outside, without --inside",
+	          (long)looker->process->pid, text.length > 0 ?
+	          text_string(&text) : "all have ended");
+	text_free(&text);
+}
+
 pid_t
 inject_thread_choose(const struct inject_process *process, struct error *error)
 {
@@ -511,11 +592,7 @@ inject_thread_choose(const struct inject_process *process, struct error *error)
 				nanosleep(&pause, NULL);
 		}
 		if (chosen == 0)
-			error_set(error, "for a second, each thread of process "
-			          "%ld was in the C library's malloc or loader, "
-			          "or could not be stopped or unwound: try again "
-			          "later, or record it from outside, without "
-			          "--inside", (long)process->pid);
+			inject_refuse(looker, error);
 	}
 	stack_unwinder_free(looker->unwinder);
 	free(looker);
