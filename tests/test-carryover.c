@@ -200,19 +200,30 @@ they_pass_once(void **state)
 }
 
 static void
-hits_of_calls_are_lost(void **state)
+hits_of_calls_wait_for_the_end(void **state)
 {
 	struct one one;
 	uint64_t hits;
 
 	(void)state;
 	leave(0, 5, true);
-	assert_int_equal(file.pending[OF_CALLS], 0);
-	assert_int_equal(file.lost[OF_CALLS], 5);
-	assert_int_equal(file.lost[OF_TICKS], 0);
-	assert_int_equal(file.dropped, 5);
+	assert_int_equal(file.pending[OF_CALLS], 5);
 	begin(&one);
 	assert_int_equal(tick(&one, 0, &hits), 0);
+	assert_int_equal(resources_take_apart(&carryover, OF_CALLS), 5);
+	assert_int_equal(resources_take_apart(&carryover, OF_CALLS), 0);
+	assert_int_equal(file.pending[OF_CALLS], 0);
+	assert_int_equal(file.lost[OF_CALLS], 0);
+	assert_int_equal(file.dropped, 0);
+}
+
+static void
+hits_of_ticks_that_nobody_took_are_taken_at_the_end(void **state)
+{
+	(void)state;
+	leave(7, 0, true);
+	assert_int_equal(resources_take_apart(&carryover, OF_TICKS), 7);
+	assert_int_equal(file.pending[OF_TICKS], 0);
 }
 
 static void
@@ -236,7 +247,10 @@ main(void)
 		cmocka_unit_test_setup(hits_of_ticks_pass_to_a_new_thread,
 		    set_up),
 		cmocka_unit_test_setup(they_pass_once, set_up),
-		cmocka_unit_test_setup(hits_of_calls_are_lost, set_up),
+		cmocka_unit_test_setup(hits_of_calls_wait_for_the_end, set_up),
+		cmocka_unit_test_setup(
+		    hits_of_ticks_that_nobody_took_are_taken_at_the_end,
+		    set_up),
 		cmocka_unit_test_setup(a_thread_that_has_lived_takes_none,
 		    set_up),
 	};
