@@ -7,6 +7,7 @@ the first part's share, by its own clocks, in standard errors: of all runs
 together, and the worst of one.  --busy runs that many loops beside it.
 """
 import argparse
+import json
 import math
 import os
 import subprocess
@@ -15,6 +16,9 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 os.pardir, 'tests'))
 import turns  # noqa: E402
+from cpprof import TICK  # noqa: E402
+
+TICK_US = 1e6 * TICK
 
 WAYS = {'default': (), 'F1000': ('-F', '1000'), 'random': ('--random',),
         'F1000-random': ('-F', '1000', '--random'),
@@ -22,6 +26,54 @@ WAYS = {'default': (), 'F1000': ('-F', '1000'), 'random': ('--random',),
 # Microseconds of the parts, and how many in half a second.
 PARTS = ((70, 140), (140, 70), (350, 700), (700, 350), (1000, 2000),
          (2000, 1000), (7000, 14000), (14000, 7000))
+
+
+class Turns(turns.Turns):
+    """One recorded run: what its parts used and what its profile shows.  The
+    distance is in standard errors of a share of independent samples."""
+
+    def read(self, recording):
+        text = subprocess.run(
+            [turns.CPPROF, '-q', '-F', 'json', '-e', 'resource cpu', '-e',
+             'threshold 0', '-e', 'limit off', '-e', 'info', '-e',
+             'functions', recording], capture_output=True, text=True,
+            timeout=60, check=True).stdout.splitlines()
+        info, functions = map(json.loads, text)
+        cpu = next(row for row in info['rows'] if row['name'] == 'cpu')
+        self.source = cpu['source']
+        self.interval = cpu['interval']
+        self.weight = max(1, cpu['hits'] / cpu['samples'])
+        self.n_samples = cpu['samples']
+        self.us = cpu['interval'] * cpu['hits']
+        self.hits = {row['path'][-1]: row['hits'] for row in functions['rows']
+                     if row['path'][-1] in self.used}
+        if 'part_rest' in self.hits:    # part_a interrupts it
+            self.hits['part_rest'] -= self.hits.get('part_a', 0)
+
+    def error(self, first, share, n):
+        """One standard error of the first part's share in n hits.  Where ticks
+        find the kernel, some samples have the hits of a whole tick: as many as
+        make the mean weight, and in part_calls all."""
+        weights = dict.fromkeys(self.used, self.weight)
+        if 'ticks' in self.source:
+            tick = max(1, TICK_US / self.interval)
+            for name in self.used:
+                weights[name] = max(tick if name == 'part_calls' else 1,
+                                    1 + tick * (1 - 1 / self.weight))
+        other, = self.used.keys() - {first}
+        return math.sqrt(share * (1 - share) / max(n, 1) * (
+            (1 - share) * weights[first] + share * weights[other]))
+
+    def distance(self):
+        """Of the first part's share, in standard errors, and a text."""
+        first = min(self.used)
+        share = self.used[first] / sum(self.used.values())
+        n = sum(self.hits.values())
+        found = self.hits.get(first, 0) / max(n, 1)
+        error = self.error(first, share, n)
+        text = f'{100 * found:.1f}% for {100 * share:.1f}, {n} hits of ' \
+            f'{self.weight:.1f} a sample, by the {self.source}'
+        return (found - share) / error, text
 
 
 def cases(hows):
@@ -39,8 +91,8 @@ def check(words, way, options):
     """Prints the case; returns whether all runs together agree."""
     error_sum = distance_sum = worst = 0
     for _ in range(options.seeds):
-        run = turns.Turns(*words, options=WAYS[way],
-                          is_nobody=options.nobody)
+        run = Turns(*words, options=WAYS[way],
+                    is_nobody=options.nobody)
         distance, text = run.distance()
         first = min(run.used)
         share = run.used[first] / sum(run.used.values())

@@ -8,11 +8,8 @@ with ones of a third of a millisecond, many runners and short ones, sleepers
 beside them, with the perf event and without.  What nothing runs beside has as
 much latency as CPU time.  Speaks TAP.
 """
-import ctypes
-import errno
 import math
 import os
-import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +17,7 @@ import time
 
 import cpprof
 from claims import Claims
+from filters import forbid_events
 
 BUILD = os.path.abspath(os.environ.get("builddir", "build"))
 RUNNERS = os.path.join(BUILD, "tests", "programs", "runners")
@@ -32,21 +30,6 @@ SLACK = .02
 SLACK_OF_SUM = .06
 
 claims = Claims()
-
-
-def refuse_perf_events():
-    """By a filter of system calls, as in many containers."""
-    load, jump, give = 0x20, 0x15, 0x06
-    perf_event_open, refusal, permission = 298, 0x00050000 | errno.EPERM, \
-        0x7fff0000
-    code = b"".join(struct.pack("HBBI", *words) for words in (
-        (load, 0, 0, 0), (jump, 0, 1, perf_event_open), (give, 0, 0, refusal),
-        (give, 0, 0, permission)))
-    buffer = ctypes.create_string_buffer(code)
-    program = struct.pack("HxxxxxxP", 4, ctypes.addressof(buffer))
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program) != 0:
-        raise OSError(ctypes.get_errno(), "no filter")
 
 
 class Recorded:
@@ -246,7 +229,7 @@ def main():
         check_runners(words)
     check_runners(RUNS[3], ("-F", "1000"))
     for words in WITHOUT_EVENTS:
-        check_runners(words, before=refuse_perf_events)
+        check_runners(words, before=forbid_events)
     if can_sample_outside():
         for words in RUNS[0], OUTSIDE_IN_TURN:
             check_outside(words)

@@ -6,8 +6,8 @@ extern const struct format format_flames;
 
 static const char tree[] = "{\"name\":\"root\",\"value\":10,\"children\":[{"
     "\"value\":6,\"children\":[{\"name\":\"c\",\"value\":2},{\"name\":\"c\","
-    "\"value\":1,\"children\":[]}],\"name\":\"a\"},{\"name\":\"b\",\"value\":4,"
-    "\"x\":[{}]}]}";
+    "\"value\":1,\"children\":[{\"name\":\"d\",\"value\":1,\"children\":[]}]}],"
+    "\"name\":\"a\"},{\"name\":\"b\",\"value\":4,\"x\":[{}]}]}";
 
 static void
 flames_reads_trees(void **state)
@@ -19,7 +19,8 @@ flames_reads_trees(void **state)
 	assert_int_equal(format_flames.probe(tree, sizeof tree - 1),
 	                 PROBE_LIKELY);
 	assert_int_equal(hits_of(profile, 0, "a"), 3);
-	assert_int_equal(hits_of(profile, 0, "a;c"), 3);
+	assert_int_equal(hits_of(profile, 0, "a;c"), 2);
+	assert_int_equal(hits_of(profile, 0, "a;c;d"), 1);
 	assert_int_equal(hits_of(profile, 0, "b"), 4);
 	assert_int_equal(profile->n_warnings, 0);
 	profile_free(profile);
