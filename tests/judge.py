@@ -70,7 +70,7 @@ def beta_below(a, b, x):
 
 def bisect(is_above):
     low, high = 0.0, 1.0
-    for _ in range(32):
+    for _ in range(40):
         middle = (low + high) / 2
         low, high = (low, middle) if is_above(middle) else (middle, high)
     return (low + high) / 2
