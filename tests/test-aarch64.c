@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/symbols/unwind/stack_unwinder.h"
@@ -190,7 +191,9 @@ begin(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
-	if (fd >= 0)
+	/* As compilers make it: a profile that has no more than its name may only
+	 * lead to files that everyone may read. */
+	if (fd >= 0 && fchmod(fd, 0644) == 0)
 		close(fd);
 	make_file(EM_AARCH64, false);
 	return fd >= 0 ? 0 : -1;
