@@ -159,8 +159,9 @@ if COLLECTOR
 check_PROGRAMS += tests/programs/target tests/programs/hostile \
 	tests/programs/storm tests/programs/held_fork
 TESTS += tests/rooms.sh
-measured_tests += tests/test-collector.py tests/linked.py tests/live.py \
-	tests/undisturbed.py tests/compat.sh
+measured_tests += tests/test-collector.py
+recording_tests += tests/linked.py tests/live.py tests/undisturbed.py \
+	tests/compat.sh
 if HAVE_CMOCKA
 check_PROGRAMS += $(collector_unit_tests)
 TESTS += $(collector_unit_tests)
@@ -192,7 +193,8 @@ EXTRA_DIST += tests/inside.py tests/inside-wrapped.py \
 	tests/inside-stopped.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/hosted tests/programs/served
-measured_tests += tests/inside.py tests/inside-wrapped.py tests/inside-stopped.py
+measured_tests += tests/inside.py
+recording_tests += tests/inside-wrapped.py tests/inside-stopped.py
 endif
 tests_programs_served_SOURCES = tests/programs/served.c
 tests_programs_served_CFLAGS = $(shape_flags)
@@ -205,7 +207,7 @@ tests_programs_hosted_LDADD = -lpthread
 EXTRA_DIST += tests/test-wrappers.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/spender
-measured_tests += tests/test-wrappers.py
+recording_tests += tests/test-wrappers.py
 endif
 tests_programs_spender_SOURCES = tests/programs/spender.c
 tests_programs_spender_CFLAGS = $(shape_flags)
@@ -291,7 +293,8 @@ tests_programs_turns_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/waits.py tests/endings.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/waiter
-measured_tests += tests/waits.py tests/endings.py
+measured_tests += tests/waits.py
+recording_tests += tests/endings.py
 endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c
 tests_programs_waiter_CFLAGS = $(shape_flags)
@@ -323,7 +326,7 @@ tests_programs_crowd_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/test-exceptions.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/exceptions
-measured_tests += tests/test-exceptions.py
+recording_tests += tests/test-exceptions.py
 endif
 tests_programs_exceptions_SOURCES = tests/programs/exceptions.c \
 	tests/programs/spin.h
@@ -334,7 +337,7 @@ tests_programs_exceptions_LDADD = -lm
 EXTRA_DIST += tests/test-attacks.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/victim
-measured_tests += tests/test-attacks.py
+recording_tests += tests/test-attacks.py
 endif
 tests_programs_victim_SOURCES = tests/programs/victim.c
 tests_programs_victim_CFLAGS = $(shape_flags) -fno-optimize-sibling-calls
@@ -366,7 +369,8 @@ EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \
 EXTRA_DIST += tests/handler-calls.py tests/programs/intercepting.c
 if COLLECTOR
 check_PROGRAMS += tests/programs/stacks
-measured_tests += tests/test-stacks.py tests/handler-calls.py
+measured_tests += tests/test-stacks.py
+recording_tests += tests/handler-calls.py
 endif
 tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)

@@ -134,7 +134,7 @@ class Amount:
 
     def errors(self):
         return tuple((self.found - self.true + side * K * self.error) /
-                     self.true for side in (-1, 1))
+                     max(self.true, 1e-9) for side in (-1, 1))
 
     def __str__(self):
         low, high = self.errors()

@@ -23,8 +23,8 @@ AM_TESTS_ENVIRONMENT = \
 	CPPROF='$(abs_builddir)/cpprof'; export CPPROF; \
 	srcdir='$(abs_srcdir)'; export srcdir; \
 	builddir='$(abs_builddir)'; export builddir; \
-	MEASURED_TESTS='$(filter-out $(judged_tests),$(measured_tests))'; \
-	export MEASURED_TESTS; \
+	RETRIED_TESTS='$(filter-out $(judged_tests),$(measured_tests) $(recording_tests))'; \
+	export RETRIED_TESTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3;
 
 # Each case of a unit test has one, too, see tests/case-limit.c.
@@ -56,24 +56,28 @@ script_tests = \
 	tests/places.py \
 	tests/field-order.py
 
-# Tests that record, wait or count, so that a claim can depend on the machine:
-# these, and those of the collector in lib/local.mk.  They run last, one at a time
-# (tests/order.mk), and tests/run-test.py says what it does if one fails.  What all
+# Tests that measure: what they claim of times and counts can depend on the machine.
+# They run last, one at a time (tests/order.mk).  Tests that record, but claim
+# nothing of the kind, run in parallel.  These, and those of the collector in
+# lib/local.mk.  tests/run-test.py says what it does if one of them fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/compilers.py tests/descendants.py tests/diff.py \
-	tests/disasm.py tests/go.py tests/jit.py tests/lines.py tests/mapped.py \
-	tests/mcp.py tests/names.py tests/namespaces.py tests/python-outside.py \
-	tests/python.py tests/real-outside.py tests/record.sh tests/recordings.sh \
-	tests/report.py tests/short-outside.py tests/static.py tests/test-prompt.py \
+	tests/attach.py tests/python-outside.py tests/real-outside.py \
+	tests/short-outside.py
+recording_scripts = \
+	tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
+	tests/go.py tests/jit.py tests/lines.py tests/mapped.py tests/mcp.py \
+	tests/names.py tests/namespaces.py tests/python.py tests/record.sh \
+	tests/recordings.sh tests/report.py tests/static.py tests/test-prompt.py \
 	tests/threads.py
 measured_tests += $(measured_scripts)
+recording_tests += $(recording_scripts)
 measured_logs = $(addsuffix .log,$(basename $(measured_tests)))
 EXTRA_DIST += tests/order.mk
 -include $(srcdir)/tests/order.mk
 
-check_SCRIPTS += $(script_tests) $(measured_scripts)
-TESTS += $(script_tests) $(measured_tests)
+check_SCRIPTS += $(script_tests) $(recording_scripts) $(measured_scripts)
+TESTS += $(script_tests) $(recording_tests) $(measured_tests)
 
 check-exact:
 	$(MAKE) $(AM_MAKEFLAGS) check \
@@ -331,7 +335,8 @@ tests_test_views_properties_SOURCES = tests/test-views-properties.c \
 tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
-EXTRA_DIST += $(script_tests) $(measured_scripts) tests/tap.sh tests/run-test.py \
+EXTRA_DIST += $(script_tests) $(recording_scripts) \
+	$(measured_scripts) tests/tap.sh tests/run-test.py \
 	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/parquet_reader.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \

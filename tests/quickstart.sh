@@ -97,7 +97,7 @@ echo 1..3
 END
 measured() {
 	rm -f count
-	MEASURED_TESTS=measured.sh run_test sh ./measured.sh "$1" >out
+	RETRIED_TESTS=measured.sh run_test sh ./measured.sh "$1" >out
 	echo "$? $(cat count) $(tr '\n' ';' <out)"
 }
 is 'a measured test that holds runs once' \
@@ -118,7 +118,7 @@ is 'ending early is a failure of the same kind' \
 	"$(measured dies)"
 is 'also twice' 3 "$(measured ends | cut -d ' ' -f 1)"
 rm -f count
-TEST_ONCE=1 MEASURED_TESTS=measured.sh run_test sh ./measured.sh first >out
+TEST_ONCE=1 RETRIED_TESTS=measured.sh run_test sh ./measured.sh first >out
 is 'on request it runs once' '1 1' "$(cat count) $(grep -c '^not ok' out)"
 is 'an exact test that fails does so at once' '1 1' "$(rm -f count
 	run_test sh ./measured.sh first >out

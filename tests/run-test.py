@@ -6,7 +6,7 @@
                                     TEST_CASE_LIMIT: 300 by default
                                     TEST_TIMES: a file, to which is added what
                                     it took: seconds, CPU seconds, COMMAND
-                                    MEASURED_TESTS: names, see below
+                                    RETRIED_TESTS: names, see below
                                     TEST_ONCE: no second run, if not empty
 
 Passes on the command's output, TAP, and its exit status.  At the time limit,
@@ -16,7 +16,7 @@ last case and the running processes.  So a hang is a failure, and the rest of
 the suite goes on.  Processes that a test leaves running are killed at the end;
 those that have left the process group do not keep the suite waiting.
 
-A test of MEASURED_TESTS, whose claims depend on the machine, runs twice more if
+A test of RETRIED_TESTS, whose claims depend on the machine, runs twice more if
 a claim does not hold.  A claim that fails twice of three times has failed; one
 that fails once is passed on as "ok N - CLAIM # unsure: ...", and is listed and
 counted at the end of `quickstart check`.  Ending before the plan is printed is
@@ -285,7 +285,7 @@ def run_measured():
 
 def main():
     start = time.monotonic()
-    measured = os.environ.get('MEASURED_TESTS', '').split()
+    measured = os.environ.get('RETRIED_TESTS', '').split()
     is_measured = any(word.endswith('/' + name) or word == name
                       for word in sys.argv[1:] for name in measured)
     if is_measured and not os.environ.get('TEST_ONCE'):

@@ -158,8 +158,8 @@ static struct books {
 	_Atomic int64_t cpu_ns, waited_ns;
 	_Atomic uint64_t draws;
 } *books;
-static int books_fd = 200;		/* kept by programs that are executed */
-#define BOOKS "SCRIPTED_BOOKS"		/* "child" or, after exec, "self" */
+static int books_fd;			/* kept by programs that are executed */
+#define BOOKS "SCRIPTED_BOOKS"		/* "child FD" or, after exec, "self FD" */
 
 /* Of the part that this thread is in: what parts inside it have used. */
 static __thread volatile int64_t inside_ns;
@@ -186,23 +186,28 @@ run_part(int part, int64_t ns)
 	charge(part, start, outer);
 }
 
+static void __attribute__((noreturn))
+fail(const char *what)
+{
+	fprintf(stderr, "scripted: ");
+	perror(what);
+	exit(2);
+}
+
 static void
 open_books(void)
 {
 	const char *given = getenv(BOOKS);
-	int fd = given ? books_fd : memfd_create("books", 0);
 
-	if (!given) {
-		dup2(fd, books_fd);
-		close(fd);
-		ftruncate(books_fd, sizeof *books);
-	}
+	if (given)
+		books_fd = atoi(strchr(given, ' '));
+	else if ((books_fd = memfd_create("books", 0)) < 0 ||
+	    ftruncate(books_fd, sizeof *books) != 0)
+		fail("books");
 	books = mmap(NULL, sizeof *books, PROT_READ | PROT_WRITE, MAP_SHARED,
 	    books_fd, 0);
-	if (books == MAP_FAILED) {
-		perror("scripted: books");
-		exit(2);
-	}
+	if (books == MAP_FAILED)
+		fail("books");
 }
 
 /* What this thread waited for a processor. */
@@ -368,10 +373,8 @@ start_threads(long n, int at, int end)
 
 		*block = (struct block){ at, end };
 		if (pthread_create(&threads[n_threads], NULL, run_thread,
-		    block) != 0) {
-			perror("scripted: pthread_create");
-			exit(2);
-		}
+		    block) != 0)
+			fail("pthread_create");
 		n_threads++;
 	}
 }
@@ -390,13 +393,18 @@ join_threads(void)
 static void
 fork_children(long n, int at, int end)
 {
-	for (long i = 0; i < n; i++)
-		if (fork() == 0) {
+	for (long i = 0; i < n; i++) {
+		const pid_t pid = fork();
+
+		if (pid < 0)
+			fail("fork");
+		if (pid == 0) {
 			inside_ns = n_threads = 0;
 			run_block(at, end);
 			note_process();
 			_exit(0);
 		}
+	}
 	while (wait(NULL) > 0)
 		;
 }
@@ -407,21 +415,26 @@ execute(const char *how, int at, int end)
 {
 	char script[4096] = "", *arguments[] = { (char[]){ "scripted" }, script,
 		NULL };
+	char of_books[40];
 	pid_t pid = 0;
 
-	setenv(BOOKS, strcmp(how, "exec") == 0 ? "self" : "child", 1);
+	snprintf(of_books, sizeof of_books, "%s %d",
+	    strcmp(how, "exec") == 0 ? "self" : "child", books_fd);
+	setenv(BOOKS, of_books, 1);
 	for (; at < end; at++)
 		snprintf(script + strlen(script), sizeof script - strlen(script),
 		    "%s ", words[at].text);
 	if (strcmp(how, "spawn") == 0)
-		posix_spawn(&pid, "/proc/self/exe", NULL, NULL, arguments,
-		    environ);
+		errno = posix_spawn(&pid, "/proc/self/exe", NULL, NULL,
+		    arguments, environ);
 	else if (strcmp(how, "vfork") == 0)
 		pid = vfork();
-	if (pid == 0) {
+	if (pid == 0 && strcmp(how, "spawn") != 0) {
 		execv("/proc/self/exe", arguments);
 		_exit(127);
 	}
+	if (pid < 0 || (strcmp(how, "spawn") == 0 && errno != 0))
+		fail(how);
 	waitpid(pid, NULL, 0);
 }
 
@@ -636,7 +649,7 @@ main(int argc, char **argv)
 	run_block(0, n_words);
 	join_threads();
 	note_process();
-	if (kind == NULL || strcmp(kind, "child") != 0)
+	if (kind == NULL || strncmp(kind, "child", 5) != 0)
 		print_books(wall_clock() - start);
 	return 0;
 }
