@@ -143,8 +143,11 @@ def ends_well(process):
 def is_left(process):
     """'': what is left in the process after the end is what may be left."""
     status = status_of(process.pid)
-    names = [open(f'/proc/{process.pid}/task/{task}/comm').read().strip()
-             for task in os.listdir(f'/proc/{process.pid}/task')]
+    names = []
+    for task in os.listdir(f'/proc/{process.pid}/task'):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), \
+                open(f'/proc/{process.pid}/task/{task}/comm') as file:
+            names.append(file.read().strip())   # unless it has just ended
     wrong = []
     if 'cpprof' in names:
         wrong.append(f'threads {names}')

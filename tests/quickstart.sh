@@ -88,6 +88,12 @@ often-[13]) echo "not ok 2 - two, $n ms"; echo "ok 3 - three" ;;
 other-1) echo "not ok 2 - two, $n ms"; echo "ok 3 - three" ;;
 other-2) echo "ok 2 - two, $n ms"; echo "not ok 3 - three" ;;
 dies-1) exit 3 ;;
+stops-1|raises-[12])
+	echo "not ok 2 - the test runs to its end: error of run $(cut -c $n <<LETTERS
+ab
+LETTERS
+)"
+	echo 1..2; exit ;;
 ends-[12]) exit 3 ;;
 late-[23]) echo "not ok 2 - two, $n ms" ;;
 late-1) echo "ok 2 - two, $n ms"; echo "not ok 3 - three" ;;
@@ -116,6 +122,12 @@ is 'so if it held at first' \
 is 'ending early is a failure of the same kind' \
 	'0 3 ok 1 - one;ok 2 - two, 2 ms;ok 3 - three;ok 4 - the test runs to its end # unsure: failed once of three times: exit status 3 ;1..4;' \
 	"$(measured dies)"
+is 'an exception hides no claim' \
+	'0 3 ok 1 - one;ok 2 - two, 2 ms;ok 3 - three;ok 4 - the test runs to its end: error of run a # unsure: failed once of three times: ;1..4;' \
+	"$(measured stops)"
+is 'different exceptions are failures of one kind' \
+	'0 3 ok 1 - one;ok 2 - two, 3 ms;ok 3 - three;not ok 4 - the test runs to its end: error of run a;1..4;' \
+	"$(measured raises)"
 is 'also twice' 3 "$(measured ends | cut -d ' ' -f 1)"
 rm -f count
 TEST_ONCE=1 RETRIED_TESTS=measured.sh run_test sh ./measured.sh first >out
