@@ -44,6 +44,9 @@ directories_set(struct session *session, const struct command *setting,
 	(void)setting;
 	if (n == 1 && strcmp(value->words[0], "off") == 0)
 		n = 0;
+	if (n > 0 && session_check_sources(session, "directories",
+	                                   value->words[0], error) != 0)
+		return -1;
 	return session_set_directories(session, value->words, n, error);
 }
 
@@ -63,7 +66,10 @@ const struct command command_directories = {
 	    "directory.\n\n"
 	    "Of a profile that you did not record here, only sources below "
 	    "these directories, symfs or the current directory are shown, "
-	    "since a profile may name any file.\n\n"
+	    "since a profile may name any file. For the same reason cpprof "
+	    "--read-only, and cpprof mcp without --allow-write, refuse to name "
+	    "directories here: do so when you start them, with the option "
+	    "--directories DIR, which may be repeated.\n\n"
 	    "open searches the files of a merged profile's members there, "
 	    "too.\n\n"
 	    "directories off forgets them.",

@@ -11,7 +11,8 @@
 extern const struct command command_mcp;
 
 struct mcp_options {
-	bool may_write, may_record, wants_help;
+	struct mcp_rights rights;
+	bool wants_help;
 };
 
 static const struct argument mcp_arguments[] = {
@@ -20,15 +21,37 @@ static const struct argument mcp_arguments[] = {
 	ARGUMENTS_END
 };
 
+static int
+mcp_take_directory(void *options, const char *directory, struct error *error)
+{
+	mcp_list_add(&((struct mcp_options *)options)->rights.directories,
+	             directory, strlen(directory), error);
+	return error->is_set ? -1 : 0;
+}
+
+static int
+mcp_take_symfs(void *options, const char *directory, struct error *error)
+{
+	(void)error;
+	((struct mcp_options *)options)->rights.symfs = directory;
+	return 0;
+}
+
 #define MCP_FLAG(member) NULL, offsetof(struct mcp_options, member)
 
 static const struct option_row mcp_option_rows[] = {
 	{ NULL, "--allow-write", NULL,
 	  "lets ask run commands that write files, such as export and save, and "
-	  "other programs (!, |)", MCP_FLAG(may_write) },
+	  "other programs (!, |)", MCP_FLAG(rights.may_write) },
 	{ NULL, "--allow-record", NULL,
 	  "offers record, which runs programs and attaches to processes",
-	  MCP_FLAG(may_record) },
+	  MCP_FLAG(rights.may_record) },
+	{ NULL, "--directories", "DIR",
+	  "shows sources below DIR, too; repeat it for several",
+	  mcp_take_directory, 0 },
+	{ NULL, "--symfs", "DIR",
+	  "searches programs, debug files and sources below DIR first",
+	  mcp_take_symfs, 0 },
 	{ NULL, "--help", NULL, "prints this help", MCP_FLAG(wants_help) },
 	OPTIONS_END
 };
@@ -48,22 +71,24 @@ mcp_run(struct session *session, const struct arguments *arguments,
         struct table *table, struct error *error)
 {
 	struct mcp_options options = { 0 };
+	int result;
 
 	if (arguments->values[0].n_words > 0 &&
 	    mcp_parse(&options, (char *const *)arguments->values[0].words,
 	              error) != 0) {
 		if (session->is_lone_command)
 			session->status = EXIT_USAGE;
-		return -1;
+		result = -1;
+	} else if (options.wants_help) {
+		result = help_describe(&command_mcp, table, error);
+	} else if (!session->is_lone_command) {
+		result = error_set(error, "mcp answers another program, which "
+		                   "starts it as cpprof mcp; ask here yourself");
+	} else {
+		result = mcp_serve(&options.rights, error);
 	}
-	if (options.wants_help)
-		return help_describe(&command_mcp, table, error);
-	if (!session->is_lone_command)
-		return error_set(error, "mcp answers another program, which "
-		                 "starts it as cpprof mcp; ask here yourself");
-	return mcp_serve(&(struct mcp_rights){
-		.may_write = options.may_write,
-		.may_record = options.may_record }, error);
+	mcp_list_free(&options.rights.directories);
+	return result;
 }
 
 static void
@@ -85,7 +110,9 @@ const struct command command_mcp = {
 	    "is that of explain.\n\n"
 	    "Each call runs in a process of its own, for 10 minutes at most. "
 	    "Without the options below it writes no file and runs no other "
-	    "program; it reads the files that are asked for. doc/agent.md shows "
+	    "program; it reads the files that are asked for, and shows sources "
+	    "as list does: of recordings that were made here, of the current "
+	    "directory, and of those that the options name. doc/agent.md shows "
 	    "how to set it up, and a way of working.",
 	.options = mcp_option_rows,
 	.complete_words = mcp_complete,

@@ -26,6 +26,10 @@ symfs_set(struct session *session, const struct command *setting,
           const struct value *value, struct error *error)
 {
 	(void)setting;
+	if (strcmp(value->words[0], "/") != 0 &&
+	    session_check_sources(session, "symfs", value->words[0],
+	                          error) != 0)
+		return -1;
 	return session_set_symfs(session, value->words[0], error);
 }
 
@@ -44,7 +48,9 @@ const struct command command_symfs = {
 	    "profiled one is never used. The setting takes effect at the next "
 	    "load or reload, and for lines read from now on. symfs / searches "
 	    "only this machine's own directories.\n\n"
-	    "The option --symfs DIR does the same before the first load.",
+	    "The option --symfs DIR does the same before the first load. "
+	    "cpprof --read-only, and cpprof mcp without --allow-write, know "
+	    "only the option, since sources below DIR are shown.",
 	.example = "symfs /",
 	.arguments = symfs_arguments,
 	.get = symfs_get,

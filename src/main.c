@@ -247,6 +247,12 @@ run_session(struct session *session, const struct options *options)
 		message("cpprof", error.text);
 		return 1;
 	}
+	if (options->n_directories > 0 &&
+	    session_set_directories(session, options->directories,
+	                            options->n_directories, &error) != 0) {
+		message("cpprof", error.text);
+		return 1;
+	}
 	if (options->format != NULL)
 		session->settings.format = options->format;
 	status = main_load(session, options);
@@ -259,6 +265,8 @@ run_session(struct session *session, const struct options *options)
 		return 1;
 	if (has_startup)
 		startup_run_local(session);
+	/* Those that the user named; now come commands of anybody. */
+	session->has_fixed_sources = options->is_read_only;
 	status = run_actions(session, options);
 	if (status == 0 || session->keeps_going || options->stays)
 		if ((options->n_actions == 0 || options->stays) &&

@@ -114,6 +114,76 @@ def check_rights(directory):
               ["target"], os.listdir(directory))
 
 
+SECRET = "correct horse battery staple"
+
+
+def check_sources(directory):
+    """Commands cannot name a directory whose files are then shown."""
+    private = os.path.join(directory, "private")
+    here = os.path.join(directory, "here")
+    os.mkdir(private)
+    os.mkdir(here)
+    source = os.path.join(private, "keys.py")
+    profile = os.path.join(here, "callgrind.out")
+    with open(source, "w") as file:
+        file.write(SECRET + "\n")
+    with open(profile, "w") as file:
+        file.write(f"# callgrind format\nevents: Ir\nfl={source}\nfn=f\n"
+                   "1 5\n")
+
+    def listed(*options, commands=(), cwd=here):
+        with Server(*options, cwd=cwd) as server:
+            return server.call("ask", profile=profile, max_words=2000,
+                               commands=[*commands, "list f"])
+
+    for command in (f"directories {quoted(private)}",
+                    f"directories . {quoted(private)}", "directories /",
+                    f"set directories {quoted(private)}",
+                    f"directory {quoted(private)}",
+                    f"symfs {quoted(directory)}", "symfs /.",
+                    f"set symfs {quoted(directory)}",
+                    f"sy {quoted(private)}"):
+        for options in (), ("--allow-record",):
+            text, failed = listed(*options, commands=[command])
+            check(f"{command.replace(directory, '')} {options} shows nothing",
+                  SECRET not in text and failed and
+                  "--read-only" in text, text)
+    text, failed = listed()
+    check("the answer says what the user can do, and nothing to type",
+          SECRET not in text and f"--directories {private}" in text and
+          '"directories' not in text, text)
+    text, failed = listed(commands=["directories off", "symfs /"])
+    check("fewer directories may be named",
+          SECRET not in text and not failed, text)
+    for name, options, more in (
+            ("--directories", ("--directories", private), {}),
+            ("a second --directories", ("--directories", here,
+                                        "--directories", private), {}),
+            ("--symfs", ("--symfs", directory), {}),
+            ("the current directory", (), {"cwd": private}),
+            ("--allow-write", ("--allow-write",),
+             {"commands": [f"directories {quoted(private)}"]})):
+        text, failed = listed(*options, **more)
+        check(f"by {name} the user allows it", SECRET in text and
+              not failed, text)
+    # The start-up file of somebody who starts cpprof --read-only.
+    settings = os.path.join(directory, "config", "cpprof")
+    os.makedirs(settings)
+    with open(os.path.join(settings, "init"), "w") as file:
+        file.write(f"directories {quoted(private)}\n")
+    ours, terminal = os.openpty()
+    os.write(ours, b"quit\n")
+    done = subprocess.run(
+        [CPPROF, "-q", "--read-only", "--keep-going", "-i", "-e", "list f",
+         "-e", f"directories {quoted(here)}", profile], text=True,
+        timeout=60, stdin=terminal, cwd=here, capture_output=True,
+        env=dict(os.environ, XDG_CONFIG_HOME=os.path.dirname(settings)))
+    os.close(ours)
+    os.close(terminal)
+    check("start-up files still hold", SECRET in done.stdout and
+          "--read-only" in done.stdout + done.stderr, done)
+
+
 def check_record(directory):
     output = os.path.join(directory, "recording")
     with Server("--allow-record") as server:
@@ -237,7 +307,7 @@ def check_client(directory):
 
 def main():
     check_conversation()
-    for group in check_rights, check_record, check_client:
+    for group in check_rights, check_sources, check_record, check_client:
         with tempfile.TemporaryDirectory() as directory:
             group(directory)
     check_hostile()

@@ -203,6 +203,10 @@ code_sources_note_missing(const struct code_sources *sources,
                           enum source_state state, struct table *table,
                           struct error *error)
 {
+	/* Only the user can name a directory where commands may not. */
+	const char *start = sources->session->has_fixed_sources ?
+	    "the user can start cpprof, or cpprof mcp, in that directory, or "
+	    "with --directories" : NULL;
 	const char *list = "", *where;
 	const struct code_source *first = NULL;
 	size_t n = 0;
@@ -242,12 +246,16 @@ code_sources_note_missing(const struct code_sources *sources,
 		return where == NULL ? -1 : table_add_header(table, error,
 		    "source not shown: %s; the profile was not recorded here, "
 		    "and may name any file; if it is source of this program, "
-		    "say so with \"directories %s\"", list, where);
+		    "%s %s%s", list, start != NULL ? start :
+		    "say so with \"directories", where,
+		    start != NULL ? "" : "\"");
 	default:
 		where = searched(sources->session, table, error);
 		return where == NULL ? -1 : table_add_header(table, error,
-		    "source not found: %s%s; say where it is with "
-		    "\"directories DIR\"", list, where);
+		    "source not found: %s%s; %s", list, where,
+		    start == NULL ? "say where it is with "
+		    "\"directories DIR\"" : "if it is elsewhere, the user "
+		    "can start cpprof, or cpprof mcp, with --directories DIR");
 	}
 }
 

@@ -70,6 +70,16 @@ options_take_symfs(void *options, const char *directory, struct error *error)
 }
 
 static int
+options_take_directory(void *all, const char *directory, struct error *error)
+{
+	struct options *options = all;
+
+	(void)error;
+	options->directories[options->n_directories++] = directory;
+	return 0;
+}
+
+static int
 take_base(void *all, const char *file, struct error *error)
 {
 	struct options *options = all;
@@ -97,11 +107,15 @@ const struct option_row option_rows[] = {
 	{ NULL, "--keep-going", NULL,
 	  "continue a script after a command that fails", FLAG(keeps_going) },
 	{ NULL, "--read-only", NULL,
-	  "refuse commands that write files or run programs",
+	  "refuse commands that write files, run programs, or show sources of "
+	  "other directories",
 	  FLAG(is_read_only) },
 	{ NULL, "--symfs", "DIR",
 	  "search programs and debug files below DIR first", options_take_symfs,
 	  0 },
+	{ NULL, "--directories", "DIR",
+	  "search sources below DIR first; repeat it for several",
+	  options_take_directory, 0 },
 	{ NULL, "--lenient", NULL,
 	  "skip lines of a profile that cannot be read", FLAG(is_lenient) },
 	{ NULL, "--thread-frames", NULL,
@@ -174,7 +188,11 @@ options_parse(struct options *options, int argc, char **argv,
 	                                sizeof *options->actions, error);
 	options->bases = memory_array((size_t)argc, sizeof *options->bases,
 	                              error);
-	if (options->actions == NULL || options->bases == NULL)
+	options->directories = memory_array((size_t)argc,
+	                                    sizeof *options->directories,
+	                                    error);
+	if (options->actions == NULL || options->bases == NULL ||
+	    options->directories == NULL)
 		return -1;
 	opterr = 0;
 	/*
@@ -214,6 +232,7 @@ options_free(struct options *options)
 {
 	free(options->actions);
 	free(options->bases);
+	free(options->directories);
 }
 
 static const char help_head[] =

@@ -114,6 +114,8 @@ struct options {
 	    has_thread_frames, is_read_only;
 	bool wants_help, wants_version;
 	const char *symfs;		/* NULL: not given */
+	const char **directories;	/* [n_directories] of --directories */
+	size_t n_directories;
 	enum manual_form manual;	/* MANUAL_NONE: not wanted */
 };
 

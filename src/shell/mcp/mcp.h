@@ -68,6 +68,10 @@ void mcp_message_free(struct mcp_message *message);
 struct mcp_rights {
 	bool may_write;		/* files */
 	bool may_record;	/* run programs */
+
+	/* Where sources are that may be shown; the user named them. */
+	struct mcp_list directories;
+	const char *symfs;	/* NULL: nowhere */
 };
 
 /* Adds the tools that there are, a JSON array. */

@@ -270,6 +270,11 @@ ask_words(const struct mcp_list *profile, const struct mcp_list *base,
 	add_word(words, "--keep-going", error);
 	if (!rights->may_write)
 		add_word(words, "--read-only", error);
+	add_options(words, "--directories", &rights->directories, error);
+	if (rights->symfs != NULL) {
+		add_word(words, "--symfs", error);
+		add_word(words, rights->symfs, error);
+	}
 	add_options(words, "--base", base, error);
 	add_options(words, "-e", commands, error);
 	add_word(words, "--", error);

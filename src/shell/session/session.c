@@ -1212,6 +1212,18 @@ session_set_symfs(struct session *session, const char *directory,
 }
 
 int
+session_check_sources(const struct session *session, const char *command,
+                      const char *directory, struct error *error)
+{
+	if (!session->has_fixed_sources)
+		return 0;
+	return error_set(error, "%s: not with --read-only, since a profile "
+	                 "may name any file there; the user can start cpprof, "
+	                 "or cpprof mcp, in %.200s, or with --%s %.200s",
+	                 command, directory, command, directory);
+}
+
+int
 session_set_directories(struct session *session,
                         const char *const *directories, size_t n,
                         struct error *error)

@@ -312,6 +312,7 @@ struct session {
 
 	/* From the command line. */
 	bool is_lenient, has_thread_frames, keeps_going, is_quiet;
+	bool has_fixed_sources;	/* commands cannot name directories of them */
 
 	bool is_lone_command;		/* `cpprof record` or merge: no other
 					 * command */
@@ -465,6 +466,13 @@ int session_forget_column(struct session *session, const char *name,
  */
 int session_set_symfs(struct session *session, const char *directory,
                       struct error *error);
+
+/*
+ * Whether a command may name a directory whose files are shown as sources:
+ * not once has_fixed_sources is set.  0, or -1 with *error set.
+ */
+int session_check_sources(const struct session *session, const char *command,
+                          const char *directory, struct error *error);
 
 /* Sets where sources are searched first; n may be 0. */
 int session_set_directories(struct session *session,
