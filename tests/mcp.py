@@ -285,6 +285,58 @@ def check_cancelled():
               wait_for(lambda: not is_running(marker)))
 
 
+# A signal comes when the server has started a process, and goes on.
+SIGNALLED = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void begin(void)
+{ unsetenv("LD_PRELOAD"); }
+int posix_spawn(pid_t *pid, const char *path,
+    const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *how,
+    char *const *words, char *const *variables)
+{
+    int (*real)(pid_t *, const char *, const posix_spawn_file_actions_t *,
+        const posix_spawnattr_t *, char *const *, char *const *) =
+        dlsym(RTLD_NEXT, "posix_spawn");
+    int why = real(pid, path, actions, how, words, variables);
+    kill(getpid(), SIGTERM);
+    return why;
+}
+"""
+
+
+def check_signalled(directory):
+    marker = f"signalled-{os.getpid()}"
+    source = os.path.join(directory, "signalled.c")
+    library = os.path.join(directory, "signalled.so")
+    if not shutil.which("cc"):
+        claims.skip("a signal while something is started", "no cc")
+        return
+    with open(source, "w") as file:
+        file.write(SIGNALLED)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl"],
+                   check=True)
+    with Server("--allow-record",
+                env=dict(os.environ, LD_PRELOAD=library)) as server:
+        server.send(id=1, method="tools/call", params={
+            "name": "record", "arguments": {"program": [
+                "sh", "-c", f"sleep 60; : {marker}"]}})
+        status = server.process.wait(60)
+        check("what is being started ends with the server",
+              status == -signal.SIGTERM and
+              wait_for(lambda: not is_running(marker)), status)
+    with Server("--allow-record", preexec_fn=lambda: signal.pthread_sigmask(
+            signal.SIG_BLOCK, [signal.SIGUSR1])) as server:
+        text, _ = server.call("record", program=[
+            "grep", "^SigBlk", "/proc/self/status"])
+        check("the program has the signal mask of the server",
+              f"SigBlk:\t{1 << signal.SIGUSR1 - 1:016x}\n" in text, text)
+
+
 def check_client(directory):
     """The client of the protocol's makers."""
     script = os.path.join(directory, "client.mjs")
@@ -307,7 +359,8 @@ def check_client(directory):
 
 def main():
     check_conversation()
-    for group in check_rights, check_sources, check_record, check_client:
+    for group in (check_rights, check_sources, check_record, check_signalled,
+                  check_client):
         with tempfile.TemporaryDirectory() as directory:
             group(directory)
     check_hostile()

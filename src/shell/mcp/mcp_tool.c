@@ -90,14 +90,22 @@ struct mcp_child {
 	const char *why;		/* was it ended */
 };
 
-/* In a process group of its own, so that all of it can be ended. */
+/* The signals that end this process, and with it what runs. */
+static const int mcp_ends[] = { SIGTERM, SIGHUP, SIGINT };
+
+enum { N_ENDS = sizeof mcp_ends / sizeof *mcp_ends };
+
+/*
+ * In a process group of its own, so that all of it can be ended.  A signal that
+ * comes meanwhile is handled once it is known what runs.
+ */
 static int
 mcp_child_start(struct mcp_child *child, char *const *words,
                 struct error *error)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	sigset_t none, reset;
+	sigset_t ends_us, before, reset;
 	int ends[2], why;
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -108,10 +116,13 @@ mcp_child_start(struct mcp_child *child, char *const *words,
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
 	posix_spawnattr_init(&attributes);
-	sigemptyset(&none);
 	sigemptyset(&reset);
 	sigaddset(&reset, SIGPIPE);
-	posix_spawnattr_setsigmask(&attributes, &none);
+	sigemptyset(&ends_us);
+	for (int i = 0; i < N_ENDS; i++)
+		sigaddset(&ends_us, mcp_ends[i]);
+	pthread_sigmask(SIG_BLOCK, &ends_us, &before);
+	posix_spawnattr_setsigmask(&attributes, &before);
 	posix_spawnattr_setsigdefault(&attributes, &reset);
 	posix_spawnattr_setpgroup(&attributes, 0);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP |
@@ -125,11 +136,12 @@ mcp_child_start(struct mcp_child *child, char *const *words,
 	child->output = ends[0];
 	if (why == 0) {
 		running = child->pid;
-		signal(SIGTERM, mcp_end);
-		signal(SIGHUP, mcp_end);
-		signal(SIGINT, mcp_end);
-		return 0;
+		for (int i = 0; i < N_ENDS; i++)
+			signal(mcp_ends[i], mcp_end);
 	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (why == 0)
+		return 0;
 	close(ends[0]);
 	return error_set(error, "cpprof: %s", strerror(why));
 }
