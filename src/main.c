@@ -354,6 +354,7 @@ keep_standard_numbers(void)
 struct command_line {
 	int argc;
 	char **argv;
+	sigset_t signals;		/* that are blocked */
 	int status;
 };
 
@@ -362,30 +363,37 @@ run_on_thread(void *context)
 {
 	struct command_line *words = context;
 
+	pthread_sigmask(SIG_SETMASK, &words->signals, NULL);
 	words->status = run_words(words->argc, words->argv);
 	return NULL;
 }
 
 /*
  * A limit on the stack may be meant for the program that is recorded, and be
- * too small for this one.
+ * too small for this one.  Signals come to the thread, which blocks those that
+ * it is not ready for; this one, which only waits, would take them.
  */
 static int
 run_on_large_stack(int argc, char **argv)
 {
-	struct command_line words = { argc, argv, 1 };
+	struct command_line words = { .argc = argc, .argv = argv, .status = 1 };
 	pthread_attr_t attributes;
 	pthread_t thread;
+	sigset_t all;
 	bool is_started;
 
 	if (pthread_attr_init(&attributes) != 0)
 		return run_words(argc, argv);
 	pthread_attr_setstacksize(&attributes, LEAST_STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &words.signals);
 	is_started = pthread_create(&thread, &attributes, run_on_thread,
 	                            &words) == 0;
 	pthread_attr_destroy(&attributes);
-	if (!is_started)
+	if (!is_started) {
+		pthread_sigmask(SIG_SETMASK, &words.signals, NULL);
 		return run_words(argc, argv);
+	}
 	pthread_join(thread, NULL);
 	return words.status;
 }
