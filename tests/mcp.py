@@ -186,7 +186,10 @@ def check_sources(directory):
 
 def check_record(directory):
     output = os.path.join(directory, "recording")
-    with Server("--allow-record") as server:
+    temporary = os.path.join(directory, "temporary")
+    os.mkdir(temporary)
+    with Server("--allow-record",
+                env=dict(os.environ, TMPDIR=temporary)) as server:
         tools = server.request("tools/list")["result"]["tools"]
         check("record is offered if it is allowed",
               [tool["name"] for tool in tools] == ["ask", "record"], tools)
@@ -198,6 +201,36 @@ def check_record(directory):
         text, failed = server.call("ask", profile=output, commands=["info"])
         check("the recording can be asked", not failed and
               "python3" in text, text)
+        text, failed = server.call("record", output=output, program=["true"])
+        check("an earlier recording is neither replaced nor explained",
+              failed and "is there already" in text and
+              "Explanation" not in text, text)
+        empty = os.path.join(directory, "empty")
+        os.mkdir(empty)
+        text, failed = server.call("record", output=empty, program=["true"])
+        check("a directory that is there stays", failed and
+              os.path.isdir(empty), text)
+        name = os.path.join(directory, "none")
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        for what, wrong in (
+                ("a program that is not there",
+                 {"program": [os.path.join(directory, "no-program")]}),
+                ("a file that is no program", {"program": [FORMS]}),
+                ("a resource that is none",
+                 {"program": ["true"], "resources": ["nothing"]}),
+                ("a process that is not there", {"pid": ended.pid})):
+            for more in {}, {"output": name}:
+                text, failed = server.call("record", **wrong, **more)
+                check(f"{what} leaves nothing {[*more]}", failed and
+                      "nothing was recorded" in text and
+                      "Explanation" not in text and "profile:" not in text and
+                      not os.path.exists(name) and os.listdir(temporary) == [],
+                      text)
+        text, failed = server.call("record", program=["sh", "-c", "exit 3"])
+        check("a program that fails is recorded, and explained",
+              failed and "profile:" in text and
+              "nothing was recorded" not in text, text)
         for wrong in {}, {"program": ["ls"], "pid": 1}, {"seconds": 3}:
             text, failed = server.call("record", **wrong)
             check(f"wrong arguments are refused: {wrong}", failed, text)

@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/own_file.h"
 
 enum {
 	WORDS_DEFAULT = 800,
@@ -343,6 +345,28 @@ mcp_make_output(struct error *error)
 	return NULL;
 }
 
+/*
+ * Makes the directory of that name, which must be new: what is in it afterwards
+ * is the recording, and not an older one.
+ */
+static int
+mcp_make_named_output(const char *path, struct error *error)
+{
+	struct own_place place;
+	int result;
+
+	if (own_place_open(&place, path, OWN_NOTHING, 0, error) != 0)
+		return -1;
+	result = mkdirat(place.directory, place.name, 0700);
+	if (result != 0 && errno == EEXIST)
+		error_set(error, "output: %.300s is there already; name a new "
+		          "directory, or none", path);
+	else if (result != 0)
+		error_set(error, "output: %.300s: %s", path, strerror(errno));
+	own_place_close(&place);
+	return result;
+}
+
 static void
 record_words(const struct mcp_message *message, const char *output,
              struct mcp_list *words, struct error *error)
@@ -387,13 +411,19 @@ tool_record(const struct mcp_message *message, const struct mcp_rights *rights,
 		error_set(error, "seconds: only with a pid");
 	else if (output == NULL)
 		output = own = mcp_make_output(error);
+	else
+		mcp_make_named_output(output, error);
 	if (!error->is_set)
 		record_words(message, output, &words, error);
 	if (!error->is_set)
 		result = run_words(&words, WORDS_OF_PROGRAM, is_cancelled,
 		                   context, text, error);
 	mcp_list_free(&words);
-	if (!error->is_set && access(output, R_OK) == 0) {
+	/* Without a recording it is empty, and goes. */
+	if (!error->is_set && rmdir(output) == 0) {
+		text_add_string(text, "[nothing was recorded]\n");
+		result = false;
+	} else if (!error->is_set && !is_cancelled(context)) {
 		text_add_format(text, "\nprofile: %s\n", output);
 		ask.profile = (struct mcp_list){ &output, 1, 1 };
 		ask.base = (struct mcp_list){ 0 };
