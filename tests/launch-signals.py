@@ -47,7 +47,7 @@ claims = Claims()
 def limit_stack():
     """Then record works on a thread of its own."""
     _, most = resource.getrlimit(resource.RLIMIT_STACK)
-    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, most))
+    resource.setrlimit(resource.RLIMIT_STACK, (256 << 10, most))
 
 
 def check(directory, library):
