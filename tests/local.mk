@@ -66,7 +66,8 @@ measured_scripts = \
 	tests/short-outside.py
 recording_scripts = \
 	tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
-	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py tests/mapped.py tests/mcp.py \
+	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py \
+	tests/mapped.py tests/mcp.py \
 	tests/names.py tests/namespaces.py tests/python.py tests/record.sh \
 	tests/recordings.sh tests/report.py tests/static.py tests/test-prompt.py \
 	tests/threads.py
