@@ -137,7 +137,8 @@ class Profile:
         (self.n_threads, self.n_unsampled, self.n_closed, self.sampling_ns,
          self.cpu_ns) = self.unpack('5Q', 96)
         self.started_as_at, self.title_at = self.unpack('2I', 136)
-        assert not any(self.data[152:176]) and not any(self.data[240:256])
+        self.hits_at_ticks, = self.unpack('Q', 240)
+        assert not any(self.data[152:176]) and not any(self.data[248:256])
         # Who wrote it, if that is a recorder outside the process.
         assert self.flags & OUTSIDE or not any(self.data[144:152])
         (self.start_mono, self.end_mono, self.gone_mono,
