@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/progress.h"
 #include "src/base/text_buffer.h"
 #include "src/refine/refine.h"
 #include "src/shell/command/command.h"
@@ -201,19 +202,49 @@ find_module_groups(const struct session *session, const uint64_t *hits,
 	    session_module_in_groups(session, most, groups, error);
 }
 
+/*
+ * If there is a base, *compared becomes the request for views of its runs and
+ * the loaded ones, or *why says that they cannot be compared.  Call it before
+ * other requests are made.
+ */
+static int
+explain_compare(struct session *session, struct explain_request *wanted,
+                struct view_request *compared, struct error *why,
+                struct error *error)
+{
+	const struct subject *subject;
+
+	if (!comparison_has_base(&session->comparison))
+		return 0;
+	subject = session_compared(session, why);
+	if (subject == NULL) {
+		if (interrupt_requested || why->is_out_of_memory)
+			return error_pass(error, why);
+		wanted->not_compared = why->text;
+		return 0;
+	}
+	session->subject = subject;
+	*compared = session_request(session);
+	session->subject = &session->loaded;
+	wanted->compared = compared;
+	return 0;
+}
+
 static int
 explain_run(struct session *session, const struct arguments *arguments,
             struct table *table, struct error *error)
 {
 	struct explain_request wanted = { 0 };
-	struct view_request request;
+	struct view_request request, compared;
 	struct group_hits groups;
 	struct leads leads;
+	struct error why = { 0 };
 	uint64_t *module_hits = NULL;
 	bool has_module = false;
 	int status;
 
 	if (session_need_profile(session, error) != 0 ||
+	    explain_compare(session, &wanted, &compared, &why, error) != 0 ||
 	    session_module_hits(session, &module_hits, error) != 0)
 		return -1;
 	status = session_noise_request(session, &request, error);
@@ -249,7 +280,9 @@ const struct command command_explain = {
 	    "as long as one callee holds more than half of its caller, and "
 	    "why it stops; the bodies that used most; functions that "
 	    "re-enter; the callers of the first body; a module that holds "
-	    "most; stacks that the root is not on, or that were cut. With "
+	    "most; stacks that the root is not on, or that were cut. With a "
+	    "base, it begins with what changed since: the whole run, and the "
+	    "functions that changed most by diff functions. With "
 	    "latency and cpu in one recording, it first shows a serial part, "
 	    "where the share of latency is the larger one; of memory in use, "
 	    "what grew in the second half of the run; of real, what slow calls "

@@ -377,6 +377,79 @@ def waits(_):
     assert row["kind"] == "waits" and row["path"] != ["put"], row
 
 
+def compared(folder, base, now, *lines):
+    """explain with a base, and diff functions: documents and texts."""
+    paths = []
+    for name, stacks in ("base", base), ("now", now):
+        os.makedirs(os.path.join(folder, name), exist_ok=True)
+        paths.append(write(os.path.join(folder, name), stacks, SAMPLED))
+    done = cpprof.run("-q", "--base", paths[0], *(
+        word for line in (*lines, "explain", "format json", "explain",
+                          "diff functions") for word in ("-e", line)),
+        paths[1])
+    assert not done.stderr, done.stderr
+    *text, explained, changes = done.stdout.splitlines()
+    return text, json.loads(explained), json.loads(changes)
+
+
+def what_changed(folder):
+    """With a base, explain begins with what diff functions says."""
+    base = {("main", "parse"): 1000, ("main", "old"): 500,
+            ("main", "same"): 2000}
+    now = {("main", "parse"): 2500, ("main", "fresh"): 700,
+           ("main", "same"): 2010}
+    text, table, changes = compared(folder, base, now)
+    names = [row["path"][0] for row in changes["rows"]
+             if row["verdict"] == "likely"]
+    assert names == ["main", "parse", "fresh", "old"], names
+    assert table["changed"] == names, table
+    assert table["comparison"] == {
+        "base": 3500, "now": 5210, "change": 1710,
+        "low": changes["whole"]["low"], "high": changes["whole"]["high"],
+        "verdict": "likely"}, table
+    assert table["next"]["1"] == "diff functions", table
+    half = (changes["whole"]["high"] - changes["whole"]["low"]) / 2
+    at = text.index("base: 1 run of 3.50 s; now: 1 run of 5.21 s")
+    assert text[at + 1] == \
+        f"whole run: +1.71 s (+48.9%) +- {half:.0f} ms, likely", text
+    assert [line.split(": ")[-1] for line in text[at + 3:at + 7]] == names
+    assert text[at + 4].startswith("  +1.50 s (+150.0%) +- "), text
+    assert at < next(i for i, line in enumerate(text)
+                     if line.startswith("----")), text
+    assert any(line.endswith("type next: diff functions") for line in text)
+    # The findings are those without a base.
+    assert table["rows"] == explain(write(folder, now, SAMPLED))["rows"][
+        :len(table["rows"])], table
+
+    text, table, _ = compared(folder, base, base)
+    assert "no function changed by more than noise" in text, text
+    assert "changed" not in table and table["comparison"]["change"] == 0
+    text, *_ = compared(folder, base, now, "scale work 2")
+    assert any(line.startswith("compared: ") for line in text), text
+
+    # Another resource is told, and the findings are there.
+    other = os.path.join(folder, "other.folded")
+    with open(other, "w", encoding="utf-8") as file:
+        file.write(SAMPLED.replace("cpu", "real") + "main;parse 3\n")
+    done = cpprof.run("-q", "--base", other, "-e", "explain",
+                      write(folder, now, SAMPLED))
+    assert "not compared with the base: " in done.stdout, done.stdout
+    assert "type next: down main" in done.stdout, done.stdout
+
+
+def what_changed_is_the_first_screen(folder):
+    path = write(folder, {("main", "parse"): 1000}, SAMPLED)
+    base = os.path.join(folder, "base.folded")
+    with open(base, "w", encoding="utf-8") as file:
+        file.write(SAMPLED + "main;parse 400\n")
+    terminal = Terminal("-n", "--base", base, path, columns=100, rows=30)
+    shown = terminal.expect("main cpu) ")
+    assert "whole run: +600 ms (+150.0%)" in shown, shown
+    assert "type next: diff functions" in shown, shown
+    terminal.type("\x04")
+    assert terminal.status() == 0
+
+
 def few(folder):
     found, table = planted(folder, {"main;a": 9, "main;b": 3},
                            header=SAMPLED)
@@ -759,12 +832,15 @@ def main():
                     runs_without_symbols_are_folded,
                 "code of libraries is not proposed":
                     code_of_libraries_is_not_proposed,
+                "what changed since the base comes first": what_changed,
                 "--words": words}.items():
             claims.attempt(claim, check, folder)
         claims.attempt("random profiles agree with the rules",
                        random_profiles, folder, first, n)
         if has_terminals():
             claims.attempt("findings fit a screen", screen, folder, 80, 24)
+            claims.attempt("the first screen begins with the comparison",
+                           what_changed_is_the_first_screen, folder)
         else:
             claims.skip("findings fit a screen", "no pseudo-terminals")
     claims.end()

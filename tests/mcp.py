@@ -73,6 +73,10 @@ def check_conversation():
                                    commands=["diff"])
         check("a base makes it a comparison", not failed and
               "base" in text, text)
+        text, failed = server.call("ask", profile=FORMS, base=FORMS)
+        check("and what it explains begins with that", not failed and
+              text.startswith("Changes since the base") and
+              "type next: diff functions" in text, text)
         text, failed = server.call("ask", profile=FORMS, max_words=20,
                                    commands=["functions"])
         check("words are counted, lines are whole", not failed and

@@ -222,6 +222,8 @@ struct table {
 	/* Lines of text output, above the rule and below the rows. */
 	const char **header, **footer;
 	size_t n_header, n_footer, header_capacity, footer_capacity;
+	size_t n_first_lines;	/* of the header, so many stay where the others
+				 * have no room, on the first screen */
 	struct line_name line_names[TABLE_MAX_LINE_NAMES];	/* in order */
 	size_t n_line_names;
 

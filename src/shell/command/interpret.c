@@ -352,7 +352,7 @@ interpret_beginning(struct session *session, const char *command,
 	int status = found == NULL ? -1 :
 	    interpret_fill(session, found, &none, &table, error);
 
-	table.n_header = 0;
+	table.n_header = table.n_first_lines;
 	if (table.n_rows > n_rows)
 		table.n_rows = n_rows;
 	if (status == 0)

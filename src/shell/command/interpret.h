@@ -27,7 +27,7 @@ int interpret_words(struct session *session, const struct command *command,
 
 /*
  * Shows the first rows of what a command without arguments answers on a
- * terminal, without its heading: the prompt's first screen.
+ * terminal, without its heading but n_first_lines: the prompt's first screen.
  */
 int interpret_beginning(struct session *session, const char *command,
                         size_t n_rows, struct error *error);

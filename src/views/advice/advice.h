@@ -24,13 +24,18 @@ struct explain_request {
 	const struct group_hits *module_groups;	/* what the request's groups
 					 * have of the module with most hits;
 					 * NULL: not known */
+	const struct view_request *compared;	/* of the runs of the base and
+						 * the loaded ones; NULL: there
+						 * is no base, */
+	const char *not_compared;	/* or this says why they cannot be
+					 * compared; NULL: they can */
 	size_t n_words;		/* findings and leads may have so many; 0: any
 				 * number */
 };
 
 enum {
 	TOPICS_MAX = 2,
-	LEADS_MAX = 5 + 2 * TOPICS_MAX,
+	LEADS_MAX = 6 + 2 * TOPICS_MAX,
 	LEADS_SHOWN = 3,	/* explain leaves so many lines of the screen
 				 * for them */
 };
@@ -61,7 +66,8 @@ struct leads {
 };
 
 /*
- * What dominates, see explain.c.  Fills an empty table as view.h says.  Rows
+ * What dominates, see explain.c.  If there is a base, the heading begins with
+ * what changed since.  Fills an empty table as view.h says.  Rows
  * belong to findings: the columns finding (its number), kind, text (its
  * sentence), activations, hits, fraction, error, which is the fraction's
  * standard error, and path.  *leads: what to look at next; NULL: not wanted.

@@ -20,7 +20,8 @@
  * callers	Of the first body, if two or more of them hold FLAT_SHARE each.
  * module	One that holds more than half of the hits of bodies.
  *
- * Before these comes what belongs to the resource: topics.c.
+ * Before these comes what belongs to the resource: topics.c.  If there is a
+ * base, the heading says what changed since, as diff functions does.
  *
  * Findings end where the screen is full.  The standard error of a share s is
  * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at
@@ -40,6 +41,9 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/text_buffer.h"
+#include "src/base/units.h"
+#include "src/views/comparison/comparison.h"
+#include "src/views/lists/lists.h"
 #include "src/views/paths/paths.h"
 #include "src/views/rows/rows.h"
 
@@ -50,6 +54,7 @@ enum {
 	FEW_SAMPLES = 100,
 	MOST_ROWS = 3,		/* of a finding */
 	MOST_FINDINGS = 9,
+	MOST_CHANGES = 4,	/* functions that changed since the base */
 	SCREEN_LINES = 23,	/* one is for the prompt */
 	OTHER_LINES = 3 + LEADS_SHOWN,	/* headings, rules, leads */
 };
@@ -81,6 +86,8 @@ struct ranking {
 
 struct explanation {
 	const struct view_request *request;
+	const struct view_request *compared;	/* see struct explain_request */
+	const char *not_compared;
 	const struct sample_set *set;
 	const uint64_t *module_hits;	/* see struct explain_request */
 	const struct group_hits *module_groups;
@@ -886,6 +893,12 @@ find_leads(const struct explanation *explanation, struct leads *leads)
 
 	leads->n = 0;
 	leads->words_left = explanation->words_left;
+	if (explanation->compared != NULL)
+		leads->leads[leads->n++] = (struct lead){
+			.kind = LEAD_COMMAND,
+			.function = NO_NAME,
+			.command = "diff functions",
+		};
 	for (size_t i = 0; i < explanation->n_topics; i++)
 		for (size_t k = 0; k < 2; k++)
 			if (explanation->topics[i].commands[k] != NULL)
@@ -910,6 +923,180 @@ find_leads(const struct explanation *explanation, struct leads *leads)
 		add_code_lead(leads, set->profile, body);
 	}
 	add_lead(leads, LEAD_TOP, NO_NAME);
+}
+
+/* ---- what changed since the base ---- */
+
+/* The cell of a row in the column with the key, which the table has. */
+static const struct cell *
+explain_find_cell(const struct table *table, const struct cell *cells,
+                  const char *key)
+{
+	size_t i = 0;
+
+	while (strcmp(table->columns[i].key, key) != 0)
+		i++;
+	return &cells[i];
+}
+
+/* A line of the heading; nothing if there are no words left for it. */
+static int
+explain_add_header(struct explanation *explanation, const char *line,
+                   bool *is_added, struct error *error)
+{
+	const size_t n_words = line == NULL ? 0 :
+	    text_count_words(line, strlen(line));
+
+	*is_added = n_words <= explanation->words_left;
+	if (line == NULL)
+		return -1;
+	if (!*is_added)
+		return 0;
+	explanation->words_left -= n_words;
+	return table_add_header(explanation->table, error, "%s", line);
+}
+
+/* "+180 ms (+17.6%) +- 30 ms, likely: parse" */
+static int
+explain_add_change(struct explanation *explanation,
+                   const struct table *changes, const struct cell *cells,
+                   struct error *error)
+{
+	const struct resource *resource = explanation->set->resource;
+	const struct cell *change = explain_find_cell(changes, cells,
+	                                              "change");
+	const struct cell *part = explain_find_cell(changes, cells,
+	                                            "change_fraction");
+	const struct cell *half = explain_find_cell(changes, cells, "half");
+	const struct cell *path = explain_find_cell(changes, cells, "path");
+	const struct names *names = path->path.paths->names;
+	const uint32_t name = path->path.record;
+	struct call_paths *paths = arena_alloc(&explanation->table->arena,
+	                                       sizeof *paths, error);
+	struct text_buffer text = { 0 };
+	bool is_added = false;
+	size_t begin;
+	int status;
+
+	if (paths == NULL)
+		return -1;
+	paths->names = names;
+
+	text_add_string(&text, change->amount > 0 ? "  +" : "  ");
+	text_add_amount(&text, change->amount, resource->interval,
+	                resource->gtick);
+	if (part->kind == CELL_PERCENT) {
+		text_add_string(&text, part->fraction < 0 ? " (" : " (+");
+		text_add_decimal(&text, 100 * part->fraction, 1);
+		text_add_string(&text, "%)");
+	}
+	if (half->kind == CELL_AMOUNT) {
+		text_add_string(&text, " +- ");
+		text_add_amount(&text, half->amount, resource->interval,
+		                resource->gtick);
+	}
+	text_add_format(&text, ", %s: ",
+	                explain_find_cell(changes, cells, "verdict")->text);
+	begin = text.length;
+	text_add_string(&text, names_text(names, name));
+	status = text.failed ? error_out_of_memory(error) :
+	    explain_add_header(explanation, text_string(&text), &is_added,
+	                       error);
+	if (status == 0 && is_added) {
+		table_mark_header_name(explanation->table, begin,
+		                       names_length(names, name),
+		                       cell_name(paths, name));
+		status = table_add_field(explanation->table, "changed[]", NULL,
+		                         cell_name(paths, name), error);
+	}
+	text_free(&text);
+	return status;
+}
+
+/* The functions that changed most, in the order of diff functions. */
+static int
+explain_add_changes(struct explanation *explanation,
+                    const struct table *changes, struct error *error)
+{
+	size_t n_changed = 0, n_undecided = 0;
+	bool is_added = true;
+
+	for (size_t i = 0; i < changes->n_rows; i++) {
+		struct cell cells[TABLE_MAX_COLUMNS];
+		const char *verdict;
+
+		table_get_row(changes, i, cells);
+		verdict = explain_find_cell(changes, cells, "verdict")->text;
+		n_undecided += strcmp(verdict, "undecided") == 0;
+		if (strcmp(verdict, "grew") != 0 &&
+		    strcmp(verdict, "shrank") != 0 &&
+		    strcmp(verdict, "likely") != 0)
+			continue;
+		if (n_changed++ == 0 && explain_add_header(explanation,
+		    "functions that changed most (+-: 95% interval):",
+		    &is_added, error) != 0)
+			return -1;
+		if (is_added && n_changed <= MOST_CHANGES &&
+		    explain_add_change(explanation, changes, cells,
+		                       error) != 0)
+			return -1;
+	}
+	return n_changed > 0 ? 0 : explain_add_header(explanation,
+	    n_undecided > 0 ? "no function surely changed" :
+	    "no function changed by more than noise", &is_added, error);
+}
+
+/*
+ * The base beside the loaded runs, what the whole changed by, and the functions
+ * that changed most: all by diff functions, whose table says it.
+ */
+static int
+explain_describe_changes(struct explanation *explanation, struct error *error)
+{
+	static const struct {
+		const char *key, *own;
+	} copied[] = {
+		{ "base.mean", "comparison.base" },
+		{ "now.mean", "comparison.now" },
+		{ "whole.change", "comparison.change" },
+		{ "whole.low", "comparison.low" },
+		{ "whole.high", "comparison.high" },
+		{ "whole.verdict", "comparison.verdict" },
+	};
+	struct table *table = explanation->table, changes = { 0 };
+	struct view_request request;
+	bool is_added;
+	int status;
+
+	if (explanation->not_compared != NULL)
+		return table_add_header(table, error, "not compared with the "
+		                        "base: %s", explanation->not_compared);
+	if (explanation->compared == NULL)
+		return 0;
+	request = *explanation->compared;
+	request.limit = SIZE_MAX;
+	status = explain_add_header(explanation, table_text(table, error,
+	    "Changes since the base for resource: %s",
+	    request.set->resource->name), &is_added, error);
+	if (status == 0)
+		status = view_functions(&request, &changes, error);
+	for (size_t i = COMPARED_SIDES; status == 0 && i <= COMPARED_WHOLE; i++)
+		status = explain_add_header(explanation, changes.header[i],
+		                            &is_added, error);
+	for (size_t i = 0; status == 0 && i < sizeof copied / sizeof *copied;
+	     i++)
+		for (size_t k = 0; status == 0 && k < changes.n_fields; k++)
+			if (strcmp(changes.fields[k].key, copied[i].key) == 0)
+				status = table_add_field(table, copied[i].own,
+				    NULL, changes.fields[k].value, error);
+	if (status == 0 && request.compared->scale != NULL)
+		status = explain_add_header(explanation, table_text(table,
+		    error, "compared: %s", request.compared->scale),
+		    &is_added, error);
+	if (status == 0)
+		status = explain_add_changes(explanation, &changes, error);
+	table_free(&changes);
+	return status;
 }
 
 /* ---- the table ---- */
@@ -1001,6 +1188,8 @@ view_explain(const struct view_request *request,
 	struct hidden hidden = { 0 };
 	struct explanation explanation = {
 		.request = request,
+		.compared = wanted->compared,
+		.not_compared = wanted->not_compared,
 		.set = request->set,
 		.module_hits = wanted->module_hits,
 		.module_groups = wanted->module_groups,
@@ -1018,6 +1207,9 @@ view_explain(const struct view_request *request,
 	if (request->root == NO_NAME || request->set->left == 0)
 		return error_set(error, "nothing to explain: no hits of %s",
 		                 request->set->resource->name);
+	if (explain_describe_changes(&explanation, error) != 0)
+		return -1;
+	table->n_first_lines = table->n_header;
 	if (view_describe(request, &explain_kind, &explanation.measure,
 	                  &hidden, table, error) != 0 ||
 	    describe_samples(&explanation, error) != 0 ||

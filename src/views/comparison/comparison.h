@@ -131,6 +131,12 @@ extern const char *const row_verdict_names[N_ROW_VERDICTS];
 /* Hits, or an empty cell where nothing is known. */
 struct cell amount_or_nothing(double amount);
 
+/* Where header lines are of a view without root. */
+enum {
+	COMPARED_SIDES = 1,	/* "base: 1 run of 5.02 s; now: ..." */
+	COMPARED_WHOLE,		/* "whole run: +0.5 s (+10.0%) +- 0.1 s, grew" */
+};
+
 /*
  * What view_describe does for other views: the schema cpprof.diff/1 with its
  * fields, header lines for both sides, the scale and the noise, and the footer.
