@@ -5,13 +5,18 @@
 const struct command command_waits = {
 	.name = "waits",
 	.group = GROUP_LOOK,
-	.summary = "which call paths waited for which others, longest first",
+	.summary = "which call paths waited for which others, those held up first",
 	.description =
 	    "Each row has two call paths: one that waited, and one that it "
 	    "waited for. That is the path that left the lock, signalled the "
 	    "condition, posted the semaphore, came last to the barrier, "
 	    "wrote to the pipe, socket pair or eventfd, or the thread that "
-	    "was joined. With a pattern, only rows with such a "
+	    "was joined. Rows come in three groups, the longest first in "
+	    "each: what others held up, at locks and their like; threads that "
+	    "waited for others to end, as main does in every program with "
+	    "threads; and those that waited for work or a result, at "
+	    "conditions, semaphores and pipes, while nobody held a lock. "
+	    "With a pattern, only rows with such a "
 	    "function on either path are shown, so waits FUNCTION shows what it "
 	    "waited for and who waited for it.\n\n"
 	    "[wake-up] is the time from then until the waiter ran again, or "

@@ -377,6 +377,70 @@ def waits(_):
     assert row["kind"] == "waits" and row["path"] != ["put"], row
 
 
+# Pairs by what they are; the lists are in the order of waits.
+PAIRS = {
+    "held up by others": [
+        "main;get;pthread_mutex_lock;[waited-for];w;put;pthread_mutex_unlock",
+        # A condition was signalled, but the mutex not yet free.
+        "main;get;__pthread_cond_wait@@GLIBC_2.3.2;[waited-for];w;put;"
+        "__pthread_mutex_unlock",
+        "main;take;pthread_barrier_wait;[waited-for];w;pthread_barrier_wait",
+        "main;take;syscall;[waited-for];w;wake;syscall",
+        "main;take;pthread_rwlock_rdlock;[waited-for];[not-ended]",
+        "main;eval;take_gil;pthread_cond_timedwait;[waited-for];w;drop_gil;"
+        "pthread_cond_signal",
+        "main;f (x.py);PyThread_acquire_lock_timed;sem_clockwait;"
+        "[waited-for];w;PyThread_release_lock;sem_post",
+        "main;take;pthread_mutex_lock;[waited-for];[wake-up]",
+    ],
+    "waiting for threads to end": [
+        "main;pthread_join;[waited-for];w",
+        "main;pthread_timedjoin_np;[waited-for];w",
+        "main;thrd_join;[waited-for];w",
+    ],
+    "waiting for work, or for a result": [
+        "w;next;pthread_cond_wait;[waited-for];main;add;pthread_cond_signal",
+        "w;next;pthread_cond_timedwait64;[waited-for];[gave-up]",
+        "w;next;sem_wait;[waited-for];main;add;sem_post",
+        "w;next;__read;[waited-for];main;add;write",
+        "w;next;poll;[waited-for];main;add;write",
+        "w;wait (threading.py);PyThread_acquire_lock_timed;sem_clockwait;"
+        "[waited-for];main;PyThread_release_lock;sem_post",
+    ],
+}
+
+
+def waits_by_kind(folder):
+    """Each kind apart; what holds others up comes first, also if it is less."""
+    header = "# cpprof 1\n# resource: lock-pairs; gtick=nanosecond; " \
+        "interval=1\n"
+    every = [(kind, pair) for kind, pairs in PAIRS.items() for pair in pairs]
+    # The later, the more.
+    stacks = {tuple(pair.split(";")): 100 + i
+              for i, (_, pair) in enumerate(every)}
+    path = write(folder, stacks, header)
+    rows = explain(path, command="waits all")["rows"]
+    wanted = [(kind, pair) for kind, pairs in PAIRS.items()
+              for pair in reversed(pairs)]
+    assert [(row["group"], ";".join((*row["path"], "[waited-for]",
+                                     *row["by"]))) for row in rows] == \
+        wanted, rows
+    text = run(path, "waits all").splitlines()
+    assert [line for line in text if line in PAIRS] == list(PAIRS), text
+
+    # explain: the larger wait is for the end of a thread, or for work.
+    lock, join, work = (pairs[0] for pairs in PAIRS.values())
+    for few, said, which in (
+            ({lock: 5, join: 80, work: 90}, "that of get for put", False),
+            ({join: 80, work: 90}, "to end; no lock holds others up", True),
+            ({lock: 0.5, work: 90}, "for work or a result", True)):
+        path = write(folder, {tuple(pair.split(";")): int(hits * 10)
+                              for pair, hits in few.items()}, header)
+        row = explain(path)["rows"][0]
+        assert row["kind"] == "waits" and said in row["text"], row
+        assert ("no lock" in row["text"]) == which, row
+
+
 def compared(folder, base, now, *lines):
     """explain with a base, and diff functions: documents and texts."""
     paths = []
@@ -819,6 +883,7 @@ def main():
                 "memory in use that grows": growth,
                 "slow calls": slow_calls,
                 "who waits for whom": waits,
+                "locks come before ends and work": waits_by_kind,
                 "hits of unknown origin have no error": unknown,
                 "samples of many hits widen the error": clusters,
                 "samples that steps left": refined_clusters,

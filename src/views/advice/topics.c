@@ -19,7 +19,9 @@
  *		100 or 10, as soon as they are LEAST_SLOW.  Only if nothing was
  *		refined.
  * waits	The two functions of which one has waited longest for the other;
- *		of both the callers of what waits and of what ends waits.
+ *		of both the callers of what waits and of what ends waits.  Waits
+ *		for locks go before those for the end of threads, and these
+ *		before those for work (waits_group).
  *
  * Cost: some passes over the nodes; for growth, the entries of the timeline; for
  * waits, those of pairs, sorted.
@@ -655,6 +657,7 @@ topic_tail(const struct topic_input *input, uint32_t beside,
 
 /* The callers of what waited and of what ended the wait. */
 struct topic_wait {
+	enum wait_group group;
 	uint32_t waiter, holder;	/* names; NO_NAME: not known */
 	uint64_t hits;
 };
@@ -669,14 +672,15 @@ topic_caller(const struct sample_tree *tree, uint32_t node, uint32_t end)
 }
 
 static struct topic_wait
-topic_wait_at(const struct sample_tree *tree, uint32_t node, uint32_t mark,
-              uint64_t hits)
+topic_wait_at(const struct names *names, const struct sample_tree *tree,
+              uint32_t node, uint32_t mark, uint64_t hits)
 {
 	uint32_t at = node;
 
 	while (at != NO_NODE && tree->label[at] != mark)
 		at = tree->parent[at];
 	return (struct topic_wait){
+		.group = waits_group(names, tree, node, at),
 		.hits = hits,
 		.holder = at == NO_NODE || at == node ? NO_NAME :
 		    topic_caller(tree, node, at),
@@ -690,16 +694,22 @@ topic_wait_compare(const void *left, const void *right)
 {
 	const struct topic_wait *a = left, *b = right;
 
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
 	if (a->waiter != b->waiter)
 		return a->waiter < b->waiter ? -1 : 1;
 	return a->holder < b->holder ? -1 : a->holder > b->holder;
 }
 
-/* The most of the waits[n]; those of one pair become one. */
+/*
+ * The most of the waits[n]; those of one pair become one.  A group is taken if
+ * a pair in it has `least` hits, and no group before it has such a pair.
+ */
 static struct topic_wait
-topic_wait_most(struct topic_wait *waits, uint32_t n)
+topic_wait_most(struct topic_wait *waits, uint32_t n, double least)
 {
-	struct topic_wait most = { NO_NAME, NO_NAME, 0 }, sum = most;
+	struct topic_wait most = { WAIT_HELD_UP, NO_NAME, NO_NAME, 0 },
+	    sum = most;
 
 	if (n > 1)
 		qsort(waits, n, sizeof *waits, topic_wait_compare);
@@ -708,7 +718,10 @@ topic_wait_most(struct topic_wait *waits, uint32_t n)
 			sum = waits[i];
 		else
 			sum.hits += waits[i].hits;
-		if (sum.hits > most.hits && sum.waiter != NO_NAME &&
+		if (sum.group != most.group && most.hits > 0)
+			break;
+		if ((double)sum.hits >= least && sum.hits > most.hits &&
+		    sum.waiter != NO_NAME &&
 		    sum.holder != NO_NAME)
 			most = sum;
 	}
@@ -725,6 +738,11 @@ topic_waits(const struct topic_input *input, uint32_t pairs,
 	                                 strlen(LOCK_PAIRS_MARK));
 	struct topic_wait *waits = memory_array(tree->n_rows, sizeof *waits,
 	                                        error), most;
+	static const char *const which[N_WAIT_GROUPS] = {
+		[WAIT_HELD_UP] = "",
+		[WAIT_JOIN] = " to end; no lock holds others up",
+		[WAIT_IDLE] = ", for work or a result; no lock holds others up",
+	};
 	double all = 0;
 	uint32_t n = 0;
 
@@ -733,21 +751,21 @@ topic_waits(const struct topic_input *input, uint32_t pairs,
 
 		all += (double)hits;
 		if (hits > 0)
-			waits[n++] = topic_wait_at(tree, node, mark, hits);
+			waits[n++] = topic_wait_at(set->names, tree, node, mark,
+			                           hits);
 	}
-	most = topic_wait_most(waits, n);
+	most = topic_wait_most(waits, n, LEAST_SHARE * all);
 	free(waits);
-	if (error->is_set || most.hits == 0 ||
-	    (double)most.hits < LEAST_SHARE * all)
+	if (error->is_set || most.hits == 0)
 		return error->is_set ? -1 : 0;
 	topic->kind = "waits";
 	topic->function = most.holder;
 	topic->hits = most.hits;
 	topic->has_deviation = true;	/* none: all waits are measured */
 	topic->text = table_text(input->table, error, "Waits: %.0f%% of all "
-	    "waiting is that of %.60s for %.60s", 100 * (double)most.hits / all,
-	    names_text(set->names, most.waiter),
-	    names_text(set->names, most.holder));
+	    "waiting is that of %.60s for %.60s%s", 100 *
+	    (double)most.hits / all, names_text(set->names, most.waiter),
+	    names_text(set->names, most.holder), which[most.group]);
 	topic->commands[0] = "waits";
 	return error->is_set ? -1 : 0;
 }

@@ -247,4 +247,21 @@ int graph_entries_make(struct graph_entries *graph,
                        struct error *error);
 void graph_entries_free(struct graph_entries *graph);
 
+/* ---- waits.c ---- */
+
+/*
+ * What kind of wait a pair is.  A path waits for another one that holds it up:
+ * at a lock, a barrier, a futex.  Or for a thread to end; or at a condition, a
+ * semaphore or a pipe, which nobody held, for work or a result.
+ */
+enum wait_group { WAIT_HELD_UP, WAIT_JOIN, WAIT_IDLE, N_WAIT_GROUPS };
+
+/*
+ * That of the pair whose stack ends in `node`, by the names of what waited and
+ * of what ended the wait.  mark: the node of LOCK_PAIRS_MARK, or NO_NODE.
+ */
+enum wait_group waits_group(const struct names *names,
+                            const struct sample_tree *tree, uint32_t node,
+                            uint32_t mark);
+
 #endif

@@ -5,6 +5,9 @@
  * and the path that it waited for (src/profile/profile.h).  So steps select
  * pairs as they select any stacks.
  *
+ * Rows come in groups (lists.h), first those in which one holds another up:
+ * every program with threads waits for their ends, and workers for work.
+ *
  * Cost: one pass over the nodes, and the frames of the rows shown.
  */
 #include "src/views/lists/lists.h"
@@ -25,6 +28,7 @@ static const struct view_kind waits_kind = {
 struct waits_pair {
 	uint32_t node;		/* the innermost of what was waited for */
 	uint32_t mark;		/* NO_NODE: a step has taken it away */
+	enum wait_group group;
 	uint64_t hits;
 };
 
@@ -35,6 +39,96 @@ struct waits {
 	uint32_t n;
 	uint64_t total;
 };
+
+/* ---- groups ---- */
+
+static const char *const group_titles[N_WAIT_GROUPS] = {
+	[WAIT_HELD_UP] = "held up by others",
+	[WAIT_JOIN] = "waiting for threads to end",
+	[WAIT_IDLE] = "waiting for work, or for a result",
+};
+
+/* The functions of the C library by which threads wait without a lock. */
+static const char *const joins[] = {
+	"pthread_join", "pthread_timedjoin_np", "pthread_clockjoin_np",
+	"thrd_join", NULL
+};
+
+static const char *const idle_waits[] = {
+	"pthread_cond_wait", "pthread_cond_timedwait",
+	"pthread_cond_clockwait", "cnd_wait", "cnd_timedwait", "sem_wait",
+	"sem_timedwait", "sem_clockwait", "read", "readv", "recv", "recvfrom",
+	"recvmsg", "poll", "ppoll", "eventfd_read", NULL
+};
+
+/* What ends a hold, so the wait was for a lock whatever it began with. */
+static const char *const releases[] = {
+	"pthread_mutex_unlock", "pthread_rwlock_unlock", "pthread_spin_unlock",
+	"mtx_unlock", NULL
+};
+
+/* Locks that are made of conditions and semaphores. */
+static const char *const built_locks[] = {
+	"take_gil", "PyThread_acquire_lock_timed", "PyMutex_LockTimed", NULL
+};
+
+/* Python's conditions and queues, which are made of such locks. */
+static const char *const built_idle_waits[] = {
+	"wait (threading.py", "queue_SimpleQueue_get_impl",
+	"simplequeue_pop_item", NULL
+};
+
+/* Whether a name is one of the list's, but for what the C library adds. */
+static bool
+waits_is_any(const char *name, const char *const *list)
+{
+	name += strspn(name, "_");
+	for (; *list != NULL; list++) {
+		const size_t length = strlen(*list);
+		const char *end = name + length;
+
+		if (strncmp(name, *list, length) != 0)
+			continue;
+		if (strncmp(end, "64", 2) == 0)
+			end += 2;
+		if (*end == '\0' || strchr("@:)( ", *end) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a name of the list is on the path from `node` out. */
+static bool
+waits_has_any(const struct names *names, const struct sample_tree *tree,
+              uint32_t node, const char *const *list)
+{
+	for (; node != NO_NODE; node = tree->parent[node])
+		if (waits_is_any(names_text(names, tree->label[node]), list))
+			return true;
+	return false;
+}
+
+enum wait_group
+waits_group(const struct names *names, const struct sample_tree *tree,
+            uint32_t node, uint32_t mark)
+{
+	const uint32_t waiter = mark == NO_NODE ? NO_NODE : tree->parent[mark];
+	const char *name;
+
+	if (waiter == NO_NODE || waits_is_any(names_text(names,
+	                                      tree->label[node]), releases))
+		return WAIT_HELD_UP;
+	name = names_text(names, tree->label[waiter]);
+	if (waits_is_any(name, joins))
+		return WAIT_JOIN;
+	if (!waits_is_any(name, idle_waits) ||
+	    (waits_has_any(names, tree, waiter, built_locks) &&
+	     !waits_has_any(names, tree, waiter, built_idle_waits)))
+		return WAIT_HELD_UP;
+	return WAIT_IDLE;
+}
+
+/* ---- rows ---- */
 
 /* The mark on the stack of a node; *is_wanted: whether a function on it is. */
 static uint32_t
@@ -75,6 +169,8 @@ waits_collect(struct waits *waits, const struct view_request *request,
 		waits->total += pair.hits;
 		pair.mark = waits_find_mark(waits, request, mark, node,
 		                            &is_wanted);
+		pair.group = waits_group(request->set->names, tree, node,
+		                         pair.mark);
 		if (is_wanted)
 			waits->items[waits->n++] = pair;
 	}
@@ -86,6 +182,8 @@ waits_compare(const void *left, const void *right)
 {
 	const struct waits_pair *a = left, *b = right;
 
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
 	if (a->hits != b->hits)
 		return a->hits > b->hits ? -1 : 1;
 	return a->node < b->node ? -1 : a->node > b->node;
@@ -193,7 +291,7 @@ waits_add_rows(const struct waits *waits, const struct measure *measure,
 		                                      pair->mark);
 		/* Without a mark, the paths cannot be told apart. */
 		uint32_t waiter = by;
-		struct cell cells[4];
+		struct cell cells[5];
 
 		if (pair->mark != NO_NODE)
 			waiter = waits_append_path(to, tree,
@@ -201,8 +299,9 @@ waits_add_rows(const struct waits *waits, const struct measure *measure,
 		cells[0] = cell_hits(pair->hits);
 		cells[1] = cell_fraction(measure_fraction(measure,
 		                                          pair->hits));
-		cells[2] = cell_path(&to->paths, waiter);
-		cells[3] = cell_path(&to->paths, by);
+		cells[2] = cell_text(group_titles[pair->group]);
+		cells[3] = cell_path(&to->paths, waiter);
+		cells[4] = cell_path(&to->paths, by);
 		if (table_add_row(table, cells, error) != 0)
 			return -1;
 	}
@@ -215,8 +314,10 @@ waits_add_columns(struct table *table)
 	table_add_column(table, "hits", "#hits", CELL_HITS);
 	table_add_column(table, "fraction", "usage_fraction",
 	                 CELL_FRACTION)->short_title = "fraction";
+	table_add_column(table, "group", "", CELL_TEXT)->is_data_only = true;
 	table_add_column(table, "path", "who waited", CELL_PATH);
 	table_add_column(table, "by", "for whom", CELL_PATH);
+	table->group_key = "group";
 }
 
 int
