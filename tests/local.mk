@@ -261,6 +261,7 @@ EXTRA_DIST += tests/programs/pystacks.py tests/programs/pytouch.py \
 	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \
+	tests/programs/no-tables.c \
 	tests/programs/profiled.cc \
 	tests/fuzz-lines.c
 

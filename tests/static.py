@@ -137,6 +137,29 @@ def check_recorded(library, how):
                  os.listdir(place) == [])
 
 
+def check_reasons(directory):
+    """
+    Without tables, what a frame pointer is taken for may be anything: that is
+    why a stack ends there, and not memory or generated code.
+    """
+    what = "stacks that end in code without tables say so"
+    program = os.path.join(directory, "no-tables")
+    done = subprocess.run(
+        ["cc", "-O2", "-static", "-fno-asynchronous-unwind-tables",
+         "-fomit-frame-pointer", "-o", program,
+         os.path.join(SOURCE, "tests", "programs", "no-tables.c")],
+        capture_output=True, text=True, check=False)
+    if os.uname().machine != "x86_64" or done.returncode != 0:
+        claims.skip(what, done.stderr[-200:])
+        return
+    path = os.path.join(directory, "reasons")
+    cpprof.run("record", "--no-prompt", "--force", "-o", path, program)
+    said = cpprof.ask(path, "info", "functions").stdout
+    claims.check(what, "stacks incomplete: code without unwind tables" in said
+                 and "work" in said and "unreadable" not in said and
+                 "[jit]" not in said and "generated" not in said, said)
+
+
 def check_other_resources(library):
     program, _ = library.link("parts")
     path = os.path.join(library.directory, "resources")
@@ -326,6 +349,7 @@ def main():
         claims.end()
         return
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        check_reasons(directory)
         library = Library(directory)
         if library.link("parts", words=[])[0] is None:
             claims.skip("static programs",

@@ -295,7 +295,10 @@ sample_note_stack(struct thread *thread, uint64_t hits)
 	};
 	const struct unwinder *unwinder = thread->unwinder;
 
-	if (unwinder->end != UNWIND_COMPLETE)
+	/* What a guess led to is no stack that could be read. */
+	if (unwinder->end == UNWIND_BAD_STACK && unwinder->guessed)
+		datafile_count_drop(CPPROFDATA_PARTIAL_NO_RULES, 1, hits);
+	else if (unwinder->end != UNWIND_COMPLETE)
 		datafile_count_drop(reasons[unwinder->end], 1, hits);
 	else if (unwinder->guessed)
 		datafile_count_drop(CPPROFDATA_GUESSED, 1, hits);

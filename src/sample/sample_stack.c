@@ -308,6 +308,12 @@ sample_walk_process(struct sample_walker *walker,
 		has_changed = !has_module && frame->has_left_stack;
 		if (has_changed)
 			break;
+		/* No code is there, so a frame pointer was something else. */
+		if (map == NULL && frame->was_guessed) {
+			frame->end = STACK_END_NO_RULES;
+			found = 0;
+			break;
+		}
 		if (sample_stack_add(stack, has_module ? map->module :
 		        NO_MODULE, !has_module ? address :
 		        perf_machine_address(space->machine, map, address),
@@ -329,6 +335,9 @@ sample_walk_process(struct sample_walker *walker,
 	if (found < 0 || walker->error.is_set)
 		return found < 0 ? -1 : error_set(error, "%s",
 		                                  walker->error.text);
+	/* What a guess led to is no stack that could be read. */
+	if (frame->end == STACK_END_NO_MEMORY && frame->was_guessed)
+		frame->end = STACK_END_NO_RULES;
 	if (found == 0 && frame->end != STACK_END_OUTERMOST)
 		sample_stack_end(stack, reasons[frame->end]);
 	stack->was_guessed = frame->was_guessed;

@@ -22,6 +22,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/task.h"
+#include "src/base/text_buffer.h"
 
 enum {
 	SAMPLER_WAIT_MS = 100,		/* between two looks at the buffers */
@@ -556,6 +557,27 @@ sampler_apply_kernel(struct sampler *sampler, struct error *error)
 	return result;
 }
 
+/*
+ * Adds a line of the process's maps.  Memory without a file has the name that
+ * the kernel gives it in records of mappings, so that generated code is known
+ * to be code.
+ */
+static int
+sampler_add_map_line(struct memory_map *map, const char *line, size_t length,
+                     struct error *error)
+{
+	struct text_buffer named = { 0 };
+	int result;
+
+	if (strpbrk(line, "/[") != NULL)
+		return memory_map_add_line(map, line, length, error);
+	text_add_format(&named, "%.*s //anon", (int)length, line);
+	result = named.failed ? error_out_of_memory(error) :
+	    memory_map_add_line(map, text_string(&named), named.length, error);
+	text_free(&named);
+	return result;
+}
+
 /* Applies all mappings of code that the process has. */
 static int
 sampler_read_maps(struct sampler *sampler, uint32_t pid, pid_t tid,
@@ -574,7 +596,7 @@ sampler_read_maps(struct sampler *sampler, uint32_t pid, pid_t tid,
 	file = fopen(path, "re");
 	while (result == 0 && file != NULL &&
 	       (length = getline(&line, &capacity, file)) > 0)
-		result = memory_map_add_line(map, line, (size_t)length -
+		result = sampler_add_map_line(map, line, (size_t)length -
 		    (line[length - 1] == '\n'), error);
 	if (file != NULL)
 		fclose(file);
