@@ -822,6 +822,67 @@ def check_pattern_of_base(folder):
         assert (old[1] in err) == is_noted, (words, err)
 
 
+# By what they are compared as: names of the base, and of now.
+OF_RUNS = {
+    "Shop$$Lambda$*.apply": ("Shop$$Lambda$12/345.apply",
+                             "Shop$$Lambda$811/0x00007f8a.apply"),
+    "App$$Lambda$*.get": ("App$$Lambda/0x00007f12.get",
+                          "App$$Lambda/0x00007f34.get"),
+    "x.GeneratedMethodAccessor*.invoke": ("x.GeneratedMethodAccessor31.invoke",
+                                          "x.GeneratedMethodAccessor7.invoke"),
+    "jdk.proxy2.$Proxy*.run": ("jdk.proxy2.$Proxy12.run",
+                               "jdk.proxy2.$Proxy9.run"),
+    "A$$EnhancerBySpringCGLIB$$*.f": ("A$$EnhancerBySpringCGLIB$$1a2b3c.f",
+                                      "A$$EnhancerBySpringCGLIB$$ff01.f"),
+    "__K*gen.run": ("__K41gen.run", "__K77gen.run"),
+    "LambdaForm$MH/*.invoke": ("LambdaForm$MH/0x0123.invoke",
+                               "LambdaForm$MH/0x0456.invoke"),
+    "parse": ("parse.isra.0", "parse"),
+    "scan": ("scan.constprop.0.isra.0", "scan.constprop.1"),
+    "emit": ("emit.llvm.123456", "emit.llvm.99"),
+    "ns::f(int)": ("ns::f(int) [clone .lto_priv.3]", "ns::f(int)"),
+}
+# These are others on both sides, on one, or are no such names.
+KEPT = (("Kept$$Lambda$1/2.f", "Kept$$Lambda$1/2.f"),
+        ("both.isra.0", "both.isra.0"), ("gone.isra.0", None),
+        (None, "Fresh$$Lambda$3/4.f"), ("parse_v1", "parse_v2"),
+        ("f$1", "f$2"))
+
+
+def check_names_of_runs(folder):
+    """Names that differ by numbers of one run are one, in diff alone."""
+    names = [*OF_RUNS.values(), *KEPT]
+    paths = [write(f"{folder}/{side}", {
+        ("main", of[side], f"leaf{i}"): 100 + i for i, of in enumerate(names)
+        if of[side] is not None}) for side in (0, 1)]
+    rows = rows_of(compare(paths[:1], paths[1:], "diff functions")[0])
+    seen = {name for (name,) in rows
+            if name != "main" and not name.startswith("leaf")}
+    assert seen == {*OF_RUNS, *(name for of in KEPT for name in of
+                                if name is not None)}, seen
+    for name in OF_RUNS:
+        row = rows[name,]
+        assert row["base"] == row["now"] > 0 and row["change"] == 0, row
+    down = rows_of(compare(paths[:1], paths[1:], "root main",
+                           "diff down")[0])
+    assert down["main", "parse", "leaf7"]["change"] == 0, down
+
+    # One line says so; steps and other views have the names of the profile.
+    out, _ = outputs("--base", paths[0], "-e", "diff functions", paths[1])
+    told = [line for line in out.splitlines() if "from run to run" in line]
+    n = sum(of[side] != name for name, of in OF_RUNS.items()
+            for side in (0, 1))
+    assert len(told) == 1 and told[0].startswith(
+        f"{n} names are compared without what differs from run to run: "), out
+    rows = rows_of(compare(paths[:1], paths[1:], "functions")[0])
+    assert ("__K77gen.run",) in rows and ("__K*gen.run",) not in rows, rows
+    left = rows_of(compare(paths[:1], paths[1:], "narrow __K77gen.run",
+                           "diff functions")[-1])
+    assert left["main",]["now"] > 0 == left["main",]["base"], left
+    out, _ = outputs("--base", paths[1], "-e", "diff functions", paths[1])
+    assert "from run to run" not in out and "Lambda$811/" in out, out
+
+
 def check_other_views_stay(folder):
     """diff changes nothing for the commands after it."""
     one = write(os.path.join(folder, "one.folded"), SHAPE)
@@ -1186,6 +1247,7 @@ def main(first):
             ("resources", check_resources),
             ("what is the base", check_base),
             ("a pattern after --base", check_pattern_of_base),
+            ("names that differ by run are one", check_names_of_runs),
             ("other views do not change", check_other_views_stay)):
         claims.attempt(claim, with_folder, check, *arguments)
     claims.attempt("calls without stacks", check_calls)

@@ -29,6 +29,7 @@ libcore_a_SOURCES += \
 	src/profile/profile_adder.c \
 	src/profile/sample_tree.c src/profile/sample_tree.h \
 	src/profile/sections.c src/profile/sections.h \
+	src/profile/run_names.c src/profile/run_names.h \
 	src/profile/short_paths.c \
 	src/profile/stack_list.c src/profile/stack_list.h \
 	src/profile/timeline.c \

@@ -120,6 +120,9 @@ struct compared_runs {
 	const struct compared_values *values;	/* NULL: runs are files */
 	const char *scale;	/* what amounts are per, for people; NULL: they
 				 * are absolute */
+	uint32_t n_renamed;	/* names that differ between the sides by
+				 * numbers of one run, and are one; */
+	uint32_t renamed[2];	/* the first of them, and what it became */
 };
 
 /* What fractions are relative to. */

@@ -9,6 +9,7 @@
 #include "src/base/text_buffer.h"
 #include "src/profile/large_array.h"
 #include "src/profile/profile_merge.h"
+#include "src/profile/run_names.h"
 #include "src/profile/sections.h"
 
 /* ---- what depends on the loaded profile ---- */
@@ -663,6 +664,130 @@ use_flows(struct comparison *comparison, const struct naming_request *request,
 	return 0;
 }
 
+/* ---- names that differ by numbers of one run ---- */
+
+/* By name: what it is without such numbers, and on which sides that is. */
+struct run_names {
+	uint32_t n;			/* names before any was added */
+	unsigned char *sides;		/* [n] 1 << side of each */
+	uint32_t *renamed;		/* [n] */
+	unsigned char *all, *both;	/* [names] of renamed: sides that any has,
+					 * and that all have */
+};
+
+static int
+run_names_find_sides(struct run_names *found,
+                     const struct comparison *comparison, struct error *error)
+{
+	const struct sample_tree *tree = comparison->subject.naming.tree;
+	unsigned char *below = memory_array(tree->n_nodes, 1, error);
+	const uint32_t n = comparison->n_base + comparison->n_now;
+
+	for (uint32_t node = tree->n_nodes; below != NULL && node-- > 0;) {
+		for (uint32_t i = 0; i < n; i++)
+			if (sample_tree_hits(tree, comparison->columns[i],
+			                     node) > 0)
+				below[node] |= 1 << (i >= comparison->n_base);
+		found->sides[tree->label[node]] |= below[node];
+		if (tree->parent[node] != NO_NODE)
+			below[tree->parent[node]] |= below[node];
+	}
+	free(below);
+	return error->is_set ? -1 : 0;
+}
+
+/* Sets renamed, also for names that keep theirs in the end. */
+static int
+run_names_find_renamed(struct run_names *found, struct names *names,
+                       struct error *error)
+{
+	struct text_buffer text = { 0 };
+
+	for (uint32_t i = 0; i < found->n && !error->is_set; i++) {
+		found->renamed[i] = i;
+		if (found->sides[i] != 0 && run_name_add(&text,
+		        names_text(names, i), names_length(names, i)))
+			found->renamed[i] = names_add(names, text.bytes,
+			                              text.length, error);
+		if (text.failed)
+			error_out_of_memory(error);
+		text_clear(&text);
+	}
+	text_free(&text);
+	return error->is_set ? -1 : 0;
+}
+
+/*
+ * Keeps the names of those that are on both sides as they are, or that have no
+ * counterpart on the other side.
+ */
+static int
+run_names_keep_others(struct run_names *found, const struct names *names,
+                      struct compared_runs *compared, struct error *error)
+{
+	const uint32_t n = names_count(names);
+
+	found->all = memory_array(n, 1, error);
+	found->both = memory_array(n, 1, error);
+	if (error->is_set)
+		return -1;
+	memset(found->both, 3, n);
+	for (uint32_t i = 0; i < found->n; i++)
+		if (found->sides[i] != 0) {
+			found->all[found->renamed[i]] |= found->sides[i];
+			found->both[found->renamed[i]] &= found->sides[i];
+		}
+	for (uint32_t i = 0; i < found->n; i++) {
+		const uint32_t to = found->renamed[i];
+
+		if (to == i)
+			continue;
+		if (found->all[to] != 3 || found->both[to] == 3) {
+			found->renamed[i] = i;
+			continue;
+		}
+		if (compared->n_renamed++ == 0) {
+			compared->renamed[0] = i;
+			compared->renamed[1] = to;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Makes one name of those that differ between the files of both sides by
+ * numbers of one run only (run_names.h).  Steps know their own names.
+ */
+static int
+comparison_join_names(struct comparison *comparison,
+                      const struct naming_request *request,
+                      struct error *error)
+{
+	struct names *names = comparison->subject.profile->names;
+	struct run_names found = { .n = names_count(names) };
+	int status = -1;
+
+	if (comparison->n_base == 0 || comparison->n_now == 0 ||
+	    comparison->sides != NULL ||
+	    comparison->subject.naming.tree == NULL)
+		return 0;
+	found.sides = memory_array(found.n, 1, error);
+	found.renamed = memory_array(found.n, sizeof *found.renamed, error);
+	if (!error->is_set &&
+	    run_names_find_sides(&found, comparison, error) == 0 &&
+	    run_names_find_renamed(&found, names, error) == 0)
+		status = run_names_keep_others(&found, names,
+		                               &comparison->compared, error);
+	if (status == 0 && comparison->compared.n_renamed > 0)
+		status = naming_rename(&comparison->subject.naming, request,
+		                       found.renamed, found.n, error);
+	free(found.sides);
+	free(found.renamed);
+	free(found.all);
+	free(found.both);
+	return status;
+}
+
 int
 comparison_make_names(struct comparison *comparison,
                       const struct naming_request *request,
@@ -682,7 +807,8 @@ comparison_make_names(struct comparison *comparison,
 	comparison->subject.compared = &comparison->compared;
 	comparison->subject.resource = comparison->columns[0];
 	if (comparison->runs == NULL ||
-	    naming_make(&comparison->subject.naming, &own, error) != 0)
+	    naming_make(&comparison->subject.naming, &own, error) != 0 ||
+	    comparison_join_names(comparison, &own, error) != 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
 		comparison->runs[i] = comparison_run_set(comparison, i,

@@ -425,6 +425,41 @@ naming_make(struct naming *naming, const struct naming_request *request,
 	return status;
 }
 
+int
+naming_rename(struct naming *naming, const struct naming_request *request,
+              const uint32_t *renamed, uint32_t n, struct error *error)
+{
+	uint32_t *first = memory_array((size_t)n + 1, sizeof *first, error);
+	struct sample_tree *tree = NULL;
+	int status = -1;
+
+	for (uint32_t i = 0; first != NULL && i <= n; i++)
+		first[i] = i;
+	if (first != NULL)
+		tree = sample_tree_relabel(naming->tree, first, renamed,
+		                           error);
+	free(first);
+	if (tree != NULL) {
+		if (naming->tree_is_own)
+			sample_tree_free(naming->tree);
+		naming->tree = tree;
+		naming->tree_is_own = true;
+		large_array_free(naming->weight);
+		free(naming->functions);
+		free(naming->occurs);
+		naming->functions = NULL;
+		naming->occurs = NULL;
+		naming->weight = sample_tree_new_weights(tree,
+		    tree->hits[request->resource], error);
+	}
+	if (tree != NULL && naming->weight != NULL &&
+	    naming_list_functions(naming, error) == 0)
+		status = naming_make_columns(naming, request, error);
+	if (status != 0)
+		naming_free(naming);
+	return status;
+}
+
 uint32_t
 naming_find(const struct naming *naming, const char *text, size_t length)
 {

@@ -101,6 +101,14 @@ struct naming {
  */
 int naming_make(struct naming *naming, const struct naming_request *request,
                 struct error *error);
+
+/*
+ * Gives the stacks other names: name i becomes renamed[i], of n names.  Steps
+ * have been applied by the names before.  request: that which made it; its
+ * columns have no flows.  0, or -1 with *error set and *naming freed.
+ */
+int naming_rename(struct naming *naming, const struct naming_request *request,
+                  const uint32_t *renamed, uint32_t n, struct error *error);
 void naming_free(struct naming *naming);
 
 /* Whether names made by a request have columns of groups. */

@@ -212,6 +212,21 @@ compared_heading_add_scale(const struct view_request *request,
 	    "scale", run);
 }
 
+/* "3 names that differ by numbers of one run are 2; Lambda$12/3 is Lambda$*" */
+static int
+compared_heading_add_renamed(const struct view_request *request,
+                             struct table *table, struct error *error)
+{
+	const struct compared_runs *runs = request->compared;
+	const struct names *names = request->set->names;
+
+	return runs->n_renamed == 0 ? 0 : table_add_header(table, error,
+	    "%" PRIu32 " name%s compared without what differs from run to "
+	    "run: %.60s is %.60s", runs->n_renamed, runs->n_renamed == 1 ?
+	    " is" : "s are", names_text(names, runs->renamed[0]),
+	    names_text(names, runs->renamed[1]));
+}
+
 /* "6 runs", "64 random groups of members", "1 run and 32 random ..." */
 static const char *
 sources_of_noise(const struct view_request *request, char *text, size_t size)
@@ -313,6 +328,7 @@ compared_heading_add_header(const struct view_request *request,
 	    (kind->has_root && view_add_root(request, table, error) != 0) ||
 	    add_sides(request, compared, table, error) != 0 ||
 	    compared_heading_add_scale(request, compared, table, error) != 0 ||
+	    compared_heading_add_renamed(request, table, error) != 0 ||
 	    add_noise(request, compared, table, error) != 0)
 		return -1;
 	return request->lacks_columns ?
