@@ -529,6 +529,48 @@ def check_killed(folder):
                 "and once if repeated", wrong)
 
 
+def contents_below(folder):
+    """{path: bytes} of all files, links not followed."""
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(place, name), "rb") as file:
+                found[os.path.join(place, name)] = file.read()
+    return found
+
+
+def check_links(folder):
+    """Links in a directory of tables, as an archive may bring them."""
+    old, new = some_files(folder, 2), some_files(folder, 2, first=2)
+    victim, wrong = os.path.join(folder, "victim"), []
+    cpprof.run(*merge_words(victim, *new))
+    for name in ("a.txt", "hit/b.txt",
+                 "part-0123456789abcdef-0001.parquet"):
+        with open(os.path.join(victim, name), "w", encoding="ascii") as file:
+            file.write(name)
+    before = contents_below(victim)
+    for is_new in (True, False):
+        for name in (".cpprof-merge", "hit", "stack", "path", "stack_path",
+                     "label", "member", "hit/.cpprof-members"):
+            tables = os.path.join(folder, "tables")
+            place = os.path.join(tables, name)
+            os.mkdir(tables)
+            if not is_new:
+                cpprof.run(*merge_words(tables, *old))
+            shutil.rmtree(place, ignore_errors=True)
+            if os.path.exists(place):
+                os.unlink(place)
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.symlink(victim, place)
+            done = cpprof.run(*merge_words(tables, *old), status=1)
+            if contents_below(victim) != before or \
+                    "is a link, which cpprof does not follow" not in \
+                    done.stderr or not os.path.islink(place):
+                wrong.append((is_new, name, done.stderr))
+            shutil.rmtree(tables)
+    claims.make("no merge follows links in the directory", wrong)
+
+
 def check_full_disk(folder):
     """Files that cannot be written, each of some size."""
     old, new = some_files(folder, 2), some_files(folder, 4, 1500, first=2)
@@ -654,7 +696,8 @@ def main():
         claims.attempt("rows of the bytes end", check_reader, folder, read_own)
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("many rows of the bytes end", check_many_rows, folder)
-    for check in (check_contents, check_killed, check_full_disk, check_two):
+    for check in (check_contents, check_killed, check_links, check_full_disk,
+                  check_two):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     with tempfile.TemporaryDirectory() as folder:

@@ -911,7 +911,7 @@ parquet_write_file(struct parquet_writing *writing)
 }
 
 int
-parquet_table_write(struct parquet_table *table, const char *path,
+parquet_table_write(struct parquet_table *table, const char *path, size_t own,
                     struct error *error)
 {
 	struct new_file file;
@@ -920,7 +920,7 @@ parquet_table_write(struct parquet_table *table, const char *path,
 	};
 	bool is_whole;
 
-	if (new_file_open(&file, path, error) != 0)
+	if (new_file_open_own(&file, path, own, error) != 0)
 		return -1;
 	is_whole = parquet_write_file(&writing) == 0;
 	if (new_file_close(&file, is_whole, error) != 0 || !is_whole)

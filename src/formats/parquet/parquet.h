@@ -59,9 +59,9 @@ size_t parquet_table_bytes(const struct parquet_table *table);
 
 /*
  * Writes all rows to a file, which appears once it is whole, and empties the
- * table.  0, or -1 with *error set.
+ * table.  own: as of new_file_open_own.  0, or -1 with *error set.
  */
 int parquet_table_write(struct parquet_table *table, const char *path,
-                        struct error *error);
+                        size_t own, struct error *error);
 
 #endif

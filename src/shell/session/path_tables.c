@@ -2,9 +2,10 @@
 /* path_tables.c -- profiles as tables for engines that know SQL.
  *
  * Rows are collected in memory and written as new files, so memory is bounded
- * and no file is changed; table_directory.c shows them all at once.  The numbers of stacks, paths and sets of labels that
- * were written are remembered, up to a limit; what is forgotten is written
- * again, which changes no answer: only hits are added up.
+ * and no file is changed; table_directory.c shows them all at once.  The numbers
+ * of stacks, paths and sets of labels that were written are remembered, up to a
+ * limit; what is forgotten is written again, which changes no answer: only hits
+ * are added up.
  */
 #include "src/shell/session/path_tables.h"
 
@@ -241,14 +242,15 @@ static int
 tables_write(struct path_tables *tables, struct parquet_table *table,
              const char *directory, struct error *error)
 {
+	const size_t own = strlen(tables->request.directory) + 1;
 	const char *path;
 
 	path = arena_format(&tables->arena, error,
 	    "%s/part-%016" PRIx64 "-%04" PRIu64 ".parquet", directory,
 	    tables->members, tables->n_files++);
 	return path == NULL ||
-	    own_directory_make(directory, OWN_NOTHING, 0777, error) != 0 ? -1 :
-	    parquet_table_write(table, path, error);
+	    own_directory_make(directory, own, 0777, error) != 0 ? -1 :
+	    parquet_table_write(table, path, own, error);
 }
 
 static int
@@ -312,8 +314,9 @@ tables_write_part(struct path_tables *tables, struct part *part,
 	if (tables_write_kinds(tables, error) != 0)
 		return -1;
 	text_add_format(&text, "%s/hit", tables->stage);
-	status = own_directory_make(text_string(&text), OWN_NOTHING, 0777,
-	                            error);
+	status = own_directory_make(text_string(&text),
+	                            strlen(tables->request.directory) + 1,
+	                            0777, error);
 	above = text.length + 1;
 	if (tables->request.key != NULL)
 		add_partition(&text, tables->request.key, value);

@@ -15,6 +15,9 @@
  * the old one in a single step.  Until then nothing of the merge counts, and
  * the next merge removes what the list does not have.  A lock on DIR makes two
  * merges wait for each other.
+ *
+ * DIR may come from an archive.  All below it is cpprof's own, so no link there
+ * is followed, neither to write nor to remove; see own_file.h.
  */
 #include "src/shell/session/path_tables.h"
 
@@ -48,6 +51,7 @@ enum { N_TABLE_OTHERS = sizeof table_others / sizeof *table_others };
 
 struct table_directory {
 	char *path, *stage, *hits, *new_hits;
+	size_t own;			/* bytes of paths, see own_file.h */
 	int lock;			/* -1: none */
 	struct names *members;
 	struct names *files;		/* "stack/part-..." */
@@ -63,27 +67,59 @@ table_fail(const char *path, struct error *error)
 	return error_set(error, "%.300s: %s", path, strerror(errno));
 }
 
-/* Calls back for each entry but "." and "..".  A missing one has none. */
+/* Finds what is to be there already.  1; 0: it is missing; -1 with *error. */
 static int
-table_each_entry(const char *path,
-                 int (*found)(void *context, const char *entry,
+table_find(struct own_place *place, const char *path, size_t own,
+           struct error *error)
+{
+	struct error why = { 0 };
+
+	if (own_place_open(place, path, own, 0, &why) != 0)
+		return errno == ENOENT ? 0 : error_pass(error, &why);
+	if (place->is_there)
+		return 1;
+	own_place_close(place);
+	return 0;
+}
+
+/*
+ * Calls back for each entry but "." and ".." of a directory, which is open as
+ * `at`.  A missing one has none.
+ */
+static int
+table_each_entry(const char *path, size_t own,
+                 int (*found)(void *context, int at, const char *entry,
                               const struct stat *status,
                               struct error *error),
                  void *context, struct error *error)
 {
-	DIR *directory = opendir(path);
+	struct own_place place;
 	const struct dirent *entry;
 	struct stat status;
-	int result = 0;
+	int result = table_find(&place, path, own, error), descriptor;
+	DIR *directory;
 
-	if (directory == NULL)
-		return errno == ENOENT ? 0 : table_fail(path, error);
+	if (result <= 0)
+		return result;
+	descriptor = openat(place.directory, place.name, O_RDONLY |
+	                    O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	directory = descriptor < 0 ? NULL : fdopendir(descriptor);
+	if (directory == NULL) {
+		table_fail(path, error);
+		if (descriptor >= 0)
+			close(descriptor);
+		own_place_close(&place);
+		return -1;
+	}
+	own_place_close(&place);
+	result = 0;
 	while (result == 0 && (entry = readdir(directory)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 &&
 		    strcmp(entry->d_name, "..") != 0 &&
 		    fstatat(dirfd(directory), entry->d_name, &status,
 		            AT_SYMLINK_NOFOLLOW) == 0)
-			result = found(context, entry->d_name, &status, error);
+			result = found(context, dirfd(directory),
+			               entry->d_name, &status, error);
 	closedir(directory);
 	return result;
 }
@@ -105,22 +141,25 @@ enum { TABLE_DEPTH = 3 };
 
 struct table_removing {
 	const char *path;
+	size_t own;
 	int depth;
 };
 
-static int table_remove(const char *path, int depth, struct error *error);
+static int table_remove(const char *path, size_t own, int depth,
+                        struct error *error);
 
 static int
-table_remove_entry(void *context, const char *entry, const struct stat *status,
-                   struct error *error)
+table_remove_entry(void *context, int at, const char *entry,
+                   const struct stat *status, struct error *error)
 {
 	const struct table_removing *removing = context;
 	char *path = table_below(removing->path, entry, error);
 	int result = path == NULL ? -1 : 0;
 
 	if (result == 0 && S_ISDIR(status->st_mode) && removing->depth > 0)
-		result = table_remove(path, removing->depth - 1, error);
-	else if (result == 0 && unlink(path) != 0 && errno != ENOENT)
+		result = table_remove(path, removing->own, removing->depth - 1,
+		                      error);
+	else if (result == 0 && unlinkat(at, entry, 0) != 0 && errno != ENOENT)
 		result = table_fail(path, error);
 	free(path);
 	return result;
@@ -128,14 +167,21 @@ table_remove_entry(void *context, const char *entry, const struct stat *status,
 
 /* Removes what merges write, and nothing deeper. */
 static int
-table_remove(const char *path, int depth, struct error *error)
+table_remove(const char *path, size_t own, int depth, struct error *error)
 {
-	struct table_removing removing = { path, depth };
+	struct table_removing removing = { path, own, depth };
+	struct own_place place;
+	int result = table_each_entry(path, own, table_remove_entry, &removing,
+	                              error);
 
-	if (table_each_entry(path, table_remove_entry, &removing, error) != 0)
-		return -1;
-	return rmdir(path) == 0 || errno == ENOENT ? 0 :
-	    table_fail(path, error);
+	if (result == 0)
+		result = table_find(&place, path, own, error);
+	if (result <= 0)
+		return result;
+	result = unlinkat(place.directory, place.name, AT_REMOVEDIR) == 0 ||
+	    errno == ENOENT ? 0 : table_fail(path, error);
+	own_place_close(&place);
+	return result;
 }
 
 /* ---- the list of members ---- */
@@ -164,18 +210,26 @@ static int
 table_read_list(struct table_directory *directory, struct error *error)
 {
 	struct stat status;
+	struct own_place place;
 	char *path = table_below(directory->hits, TABLE_MEMBERS, error);
-	int descriptor = path == NULL ? -1 :
-	    open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+	const int is_there = path == NULL ? -1 :
+	    table_find(&place, path, directory->own, error);
+	int descriptor = -1;
+	FILE *file;
 	char *line = NULL;
 	size_t capacity = 0;
 	ssize_t n;
 
+	if (is_there > 0) {
+		descriptor = openat(place.directory, place.name, O_RDONLY |
+		                    O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		own_place_close(&place);
+	}
+	file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
 	free(path);
 	if (file == NULL) {
-		directory->has_list = stat(directory->hits, &status) != 0 &&
-		    errno == ENOENT;
+		directory->has_list = fstatat(directory->lock, "hit", &status,
+		    AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 		if (descriptor >= 0)
 			close(descriptor);
 		return error->is_set ? -1 : 0;
@@ -204,7 +258,7 @@ table_write_list(const struct table_directory *directory, const char *path,
 	};
 	struct new_file file;
 
-	if (new_file_open(&file, path, error) != 0)
+	if (new_file_open_own(&file, path, directory->own, error) != 0)
 		return -1;
 	writer_put(&file.writer, table_first_line,
 	           sizeof table_first_line - 1);
@@ -230,7 +284,7 @@ struct table_sweeping {
 	int depth;			/* of directories below */
 };
 
-static int table_sweep_entry(void *context, const char *entry,
+static int table_sweep_entry(void *context, int at, const char *entry,
                              const struct stat *status, struct error *error);
 
 /* Hits may be in directories of a key's values. */
@@ -243,13 +297,14 @@ table_sweep_below(const struct table_sweeping *sweeping, const char *table,
 	below.table = table;
 	below.from = from;
 	below.depth--;
-	return table_each_entry(from, table_sweep_entry, &below, error);
+	return table_each_entry(from, below.directory->own, table_sweep_entry,
+	                        &below, error);
 }
 
 /* Removes a file that is of no merge, or enters it in the list. */
 static int
-table_sweep_entry(void *context, const char *entry, const struct stat *status,
-                  struct error *error)
+table_sweep_entry(void *context, int at, const char *entry,
+                  const struct stat *status, struct error *error)
 {
 	const struct table_sweeping *sweeping = context;
 	struct table_directory *directory = sweeping->directory;
@@ -272,7 +327,7 @@ table_sweep_entry(void *context, const char *entry, const struct stat *status,
 		result = names_add(directory->files, name, strlen(name),
 		                   error) == NO_NAME ? -1 : 0;
 	else if (names_find(directory->files, name, strlen(name)) == NO_NAME &&
-	         unlink(path) != 0 && errno != ENOENT)
+	         unlinkat(at, entry, 0) != 0 && errno != ENOENT)
 		result = table_fail(path, error);
 	free(name);
 	free(path);
@@ -282,7 +337,8 @@ table_sweep_entry(void *context, const char *entry, const struct stat *status,
 static int
 table_sweep(struct table_directory *directory, struct error *error)
 {
-	if (table_remove(directory->stage, TABLE_DEPTH, error) != 0)
+	if (table_remove(directory->stage, directory->own, TABLE_DEPTH,
+	                 error) != 0)
 		return -1;
 	for (int i = 0; i <= N_TABLE_OTHERS; i++) {
 		const char *table = i < N_TABLE_OTHERS ? table_others[i] :
@@ -291,7 +347,7 @@ table_sweep(struct table_directory *directory, struct error *error)
 		struct table_sweeping sweeping = { directory, table, path,
 			!directory->has_list, i < N_TABLE_OTHERS ? 0 : 1 };
 		int result = path == NULL ? -1 : table_each_entry(path,
-		    table_sweep_entry, &sweeping, error);
+		    directory->own, table_sweep_entry, &sweeping, error);
 
 		free(path);
 		if (result != 0)
@@ -342,6 +398,7 @@ table_directory_new(const char *path, struct error *error)
 	if (directory == NULL)
 		return NULL;
 	directory->lock = -1;
+	directory->own = strlen(path) + 1;
 	directory->path = memory_string(path, error);
 	directory->members = names_new(error);
 	directory->files = names_new(error);
@@ -352,7 +409,8 @@ table_directory_new(const char *path, struct error *error)
 		status = table_lock(directory, error);
 	if (!error->is_set && table_read_list(directory, error) == 0 &&
 	    table_sweep(directory, error) == 0 &&
-	    own_directory_make(directory->stage, OWN_NOTHING, 0777, error) == 0)
+	    own_directory_make(directory->stage, directory->own, 0777,
+	                       error) == 0)
 		return directory;
 	table_directory_free(directory);
 	return NULL;
@@ -366,7 +424,8 @@ table_directory_free(struct table_directory *directory)
 	if (directory == NULL)
 		return;
 	if (directory->lock >= 0) {
-		table_remove(directory->stage, TABLE_DEPTH, &ignored);
+		table_remove(directory->stage, directory->own, TABLE_DEPTH,
+		             &ignored);
 		if (!directory->is_kept)
 			rmdir(directory->path);	/* if it is empty */
 		close(directory->lock);
@@ -406,6 +465,7 @@ struct table_moving {
 	bool links;			/* instead of moving */
 	bool is_too_deep;		/* there was a directory in one */
 	int depth;
+	int into;			/* `to`, while it is open */
 };
 
 static int table_move_all(struct table_moving *moving, struct error *error);
@@ -426,8 +486,8 @@ table_move_directory(struct table_moving *moving, const char *from,
 }
 
 static int
-table_move_entry(void *context, const char *entry, const struct stat *status,
-                 struct error *error)
+table_move_entry(void *context, int at, const char *entry,
+                 const struct stat *status, struct error *error)
 {
 	struct table_moving *moving = context;
 	char *from = table_below(moving->from, entry, error);
@@ -440,7 +500,9 @@ table_move_entry(void *context, const char *entry, const struct stat *status,
 			moving->is_too_deep = true;
 		else
 			result = table_move_directory(moving, from, to, error);
-	} else if ((moving->links ? link(from, to) : rename(from, to)) != 0) {
+	} else if ((moving->links ?
+	            linkat(at, entry, moving->into, entry, 0) :
+	            renameat(at, entry, moving->into, entry)) != 0) {
 		result = table_fail(to, error);
 	} else if (moving->table != NULL) {
 		char *name = table_below(moving->table, entry, error);
@@ -459,9 +521,16 @@ table_move_entry(void *context, const char *entry, const struct stat *status,
 static int
 table_move_all(struct table_moving *moving, struct error *error)
 {
-	return own_directory_make(moving->to, OWN_NOTHING, 0777,
-	                          error) != 0 ? -1 :
-	    table_each_entry(moving->from, table_move_entry, moving, error);
+	const size_t own = moving->directory->own;
+	int result;
+
+	moving->into = own_directory_open(moving->to, own, 0777, error);
+	if (moving->into < 0)
+		return -1;
+	result = table_each_entry(moving->from, own, table_move_entry, moving,
+	                          error);
+	close(moving->into);
+	return result;
 }
 
 /* The files of the tables that only say what hits are of. */
@@ -542,10 +611,10 @@ table_directory_end(struct table_directory *directory, struct error *error)
 		directory->new_hits, true, 1 };
 	char *list = table_below(directory->new_hits, TABLE_MEMBERS, error);
 	int result = list == NULL ||
-	    own_directory_make(directory->new_hits, OWN_NOTHING, 0777,
+	    own_directory_make(directory->new_hits, directory->own, 0777,
 	                       error) != 0 ? -1 :
-	    table_each_entry(directory->new_hits, table_sweep_entry, &entering,
-	                     error);
+	    table_each_entry(directory->new_hits, directory->own,
+	                     table_sweep_entry, &entering, error);
 
 	if (result == 0)
 		result = table_move_others(directory, error);
