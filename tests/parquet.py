@@ -571,6 +571,45 @@ def check_links(folder):
     claims.make("no merge follows links in the directory", wrong)
 
 
+def check_foreign(folder):
+    """Files of other programs stay, and what these have rewritten too."""
+    paths = some_files(folder, 3)
+    tables = os.path.join(folder, "tables")
+    cpprof.run(*merge_words(tables, paths[0]))
+    others = [os.path.join(tables, table, name) for table in
+              ("hit", "stack", "label") for name in
+              ("part-00000-spark.parquet", "part-0.parquet",
+               "part-00000-0123456789abcdef-c000.snappy.parquet",
+               "part-0123456789abcdef-001.parquet",
+               "part-0123456789ABCDEF-0001.parquet",
+               "part-0123456789abcdef0-0001.parquet",
+               "part-0123456789abcdef-0001.c000.parquet")]
+    left = os.path.join(tables, "hit", "part-0123456789abcdef-0001.parquet")
+    for path in [*others, left]:
+        with open(path, "w", encoding="ascii") as file:
+            file.write("of another")
+    cpprof.run(*merge_words(tables, paths[1]))
+    claims.make("files of other programs stay", [
+        path for path in others if not os.path.exists(path)])
+    claims.check("what a merge that was killed has left does not",
+                 not os.path.exists(left))
+    for path in others:
+        os.unlink(path)
+    wrong = []
+    for path in glob.glob(tables + "/*/part-*"):
+        os.rename(path, path + ".kept")
+        before = contents_below(tables)
+        done = cpprof.run(*merge_words(tables, paths[2]), status=1)
+        if "was rewritten by another program; merge into a new directory" \
+                not in done.stderr or contents_below(tables) != before:
+            wrong.append((path, done.stderr))
+        os.rename(path + ".kept", path)
+    claims.make("where a file of the list is missing, a merge changes nothing",
+                wrong)
+    cpprof.run(*merge_words(tables, paths[2]))
+    claims.check("where none is, it adds to it", len(members_of(tables)) == 3)
+
+
 def check_full_disk(folder):
     """Files that cannot be written, each of some size."""
     old, new = some_files(folder, 2), some_files(folder, 4, 1500, first=2)
@@ -696,8 +735,8 @@ def main():
         claims.attempt("rows of the bytes end", check_reader, folder, read_own)
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("many rows of the bytes end", check_many_rows, folder)
-    for check in (check_contents, check_killed, check_links, check_full_disk,
-                  check_two):
+    for check in (check_contents, check_killed, check_links, check_foreign,
+                  check_full_disk, check_two):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     with tempfile.TemporaryDirectory() as folder:

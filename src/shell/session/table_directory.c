@@ -246,6 +246,31 @@ table_read_list(struct table_directory *directory, struct error *error)
 	return error->is_set ? -1 : 0;
 }
 
+/* Nothing else removes what the list has. */
+static int
+table_check_list(const struct table_directory *directory, struct error *error)
+{
+	struct own_place place;
+	int result = 1;
+
+	for (uint32_t i = 0; result > 0 &&
+	     i < names_count(directory->files); i++) {
+		const char *name = names_text(directory->files, i);
+		char *path = table_below(directory->path, name, error);
+
+		result = path == NULL ? -1 :
+		    table_find(&place, path, directory->own, error);
+		if (result > 0)
+			own_place_close(&place);
+		else if (result == 0)
+			error_set(error, "%.300s was rewritten by another "
+			          "program; merge into a new directory (it "
+			          "lacks %.100s)", directory->path, name);
+		free(path);
+	}
+	return result > 0 ? 0 : -1;
+}
+
 static int
 table_write_list(const struct table_directory *directory, const char *path,
                  struct error *error)
@@ -301,20 +326,38 @@ table_sweep_below(const struct table_sweeping *sweeping, const char *table,
 	                        &below, error);
 }
 
-/* Removes a file that is of no merge, or enters it in the list. */
+/* Whether it is a name that tables_write gives. */
+static bool
+table_is_ours(const char *entry)
+{
+	static const char first[] = "part-", digits[] = "0123456789";
+	size_t n;
+
+	if (strncmp(entry, first, sizeof first - 1) != 0)
+		return false;
+	entry += sizeof first - 1;
+	if (strspn(entry, "0123456789abcdef") != 16 || entry[16] != '-')
+		return false;
+	entry += 17;
+	n = strspn(entry, digits);
+	return n >= 4 && strcmp(entry + n, ".parquet") == 0;
+}
+
+/*
+ * Removes a file that is of no merge, or enters it in the list.  Other programs
+ * give their files names of their own, and these stay.
+ */
 static int
 table_sweep_entry(void *context, int at, const char *entry,
                   const struct stat *status, struct error *error)
 {
 	const struct table_sweeping *sweeping = context;
 	struct table_directory *directory = sweeping->directory;
-	const char *ending = strrchr(entry, '.');
 	char *name, *path;
 	int result = 0;
 
 	if (!S_ISDIR(status->st_mode) &&
-	    (!S_ISREG(status->st_mode) || strncmp(entry, "part-", 5) != 0 ||
-	     ending == NULL || strcmp(ending, ".parquet") != 0))
+	    (!S_ISREG(status->st_mode) || !table_is_ours(entry)))
 		return 0;
 	name = table_below(sweeping->table, entry, error);
 	path = table_below(sweeping->from, entry, error);
@@ -408,6 +451,7 @@ table_directory_new(const char *path, struct error *error)
 	while (!error->is_set && status == 0)
 		status = table_lock(directory, error);
 	if (!error->is_set && table_read_list(directory, error) == 0 &&
+	    table_check_list(directory, error) == 0 &&
 	    table_sweep(directory, error) == 0 &&
 	    own_directory_make(directory->stage, directory->own, 0777,
 	                       error) == 0)
