@@ -266,7 +266,7 @@ merge_begin(struct merge_state *run, const struct session *session,
 		error_set(error, "-f parquet writes a directory, which -o "
 		          "names");
 	else if (read_only_check(options->output, error) == 0)
-		run->tables = path_tables_new(&request, error);
+		run->tables = path_tables_new(&request, merge_warn, run, error);
 	return error->is_set ? -1 : 0;
 }
 

@@ -7,11 +7,13 @@ no engine is tested.  hyparquet (with hyparquet-compressors), a reader of other
 authors, is a second witness.  parquet_reader.py, which is strict and needs nothing,
 reads every file's bytes.  Speaks TAP.
 """
+import fcntl
 import glob
 import json
 import os
 import random
 import resource
+import select
 import shutil
 import subprocess
 import tempfile
@@ -610,6 +612,55 @@ def check_foreign(folder):
     claims.check("where none is, it adds to it", len(members_of(tables)) == 3)
 
 
+def why_no_strace(folder):
+    """Why strace traces nothing here; empty: it does."""
+    if shutil.which("strace") is None:
+        return "no strace"
+    done = subprocess.run(["strace", "-f", "-o", os.path.join(folder, "trace"),
+                           "true"], text=True, capture_output=True,
+                          timeout=60, check=False)
+    return "" if done.returncode == 0 else \
+        f"strace may not trace: {done.stderr[:200]}"
+
+
+def check_locks(folder):
+    """A merge that waits says so; one without locks goes on."""
+    paths = some_files(folder, 2)
+    tables = os.path.join(folder, "tables")
+    cpprof.run(*merge_words(tables, paths[0]))
+    lock = os.open(tables, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    with subprocess.Popen([cpprof.CPPROF, *merge_words(tables, paths[1])],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
+        has_told = bool(select.select([process.stderr], [], [], 60)[0])
+        first = process.stderr.readline() if has_told else ""
+        waits = process.poll() is None
+        os.close(lock)
+        rest = process.communicate(timeout=60)[1]
+    claims.check("a merge says once that it waits for another, and does",
+                 f"waits for another merge into {tables}" in first and waits
+                 and rest == "" and process.returncode == 0 and
+                 len(members_of(tables)) == 2, (first, rest))
+    why = why_no_strace(folder)
+    if why:
+        claims.skip("file systems without locks", why)
+        return
+    wrong = []
+    for error in ("ENOLCK", "EOPNOTSUPP", "ENOSYS", "EIO"):
+        new = os.path.join(folder, error)
+        done = subprocess.run(
+            ["strace", "-f", "-o", os.path.join(folder, "trace"), "-e",
+             "trace=flock", "-e", f"inject=flock:error={error}",
+             cpprof.CPPROF, *merge_words(new, *paths)], text=True,
+            capture_output=True, timeout=60, check=False)
+        if (done.returncode == 0) != (error != "EIO") or \
+                done.returncode == 0 and len(members_of(new)) != 2:
+            wrong.append((error, done.returncode, done.stderr))
+    claims.make("where there are no locks it goes on; other errors are told",
+                wrong)
+
+
 def check_full_disk(folder):
     """Files that cannot be written, each of some size."""
     old, new = some_files(folder, 2), some_files(folder, 4, 1500, first=2)
@@ -736,7 +787,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("many rows of the bytes end", check_many_rows, folder)
     for check in (check_contents, check_killed, check_links, check_foreign,
-                  check_full_disk, check_two):
+                  check_locks, check_full_disk, check_two):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     with tempfile.TemporaryDirectory() as folder:

@@ -190,7 +190,8 @@ struct path_tables {
 
 struct path_tables *
 path_tables_new(const struct path_tables_request *request,
-                struct error *error)
+                void (*warn)(void *context, const char *text),
+                void *context, struct error *error)
 {
 	struct path_tables *tables = memory_array(1, sizeof *tables, error);
 
@@ -199,7 +200,7 @@ path_tables_new(const struct path_tables_request *request,
 	tables->request = *request;
 	tables->names = names_new(error);
 	tables->directory = error->is_set ? NULL :
-	    table_directory_new(request->directory, error);
+	    table_directory_new(request->directory, warn, context, error);
 	if (tables->directory != NULL)
 		tables->stage = table_directory_stage(tables->directory);
 	for (size_t i = 0; i < N_TABLES && !error->is_set; i++)

@@ -34,9 +34,14 @@ struct path_tables_request {
 	const struct read_options *read;
 };
 
-/* Freed with path_tables_free; NULL with *error set. */
+/*
+ * Calls warn if it waits for another merge.  Freed with path_tables_free; NULL
+ * with *error set.
+ */
 struct path_tables *path_tables_new(const struct path_tables_request *request,
-                                    struct error *error);
+                                    void (*warn)(void *context,
+                                                 const char *text),
+                                    void *context, struct error *error);
 void path_tables_free(struct path_tables *tables);
 
 /*
@@ -63,12 +68,15 @@ int path_tables_end(struct path_tables *tables, struct error *error);
 struct table_directory;
 
 /*
- * Makes the directory if it is missing, waits for other merges into it, and
- * removes what those that did not end have left.  Freed with
+ * Makes the directory if it is missing, waits for other merges into it, which
+ * it tells by warn (where the file system has locks), and removes what those that did not end have left.  Freed with
  * table_directory_free, which leaves the directory as it was unless
  * table_directory_end has succeeded; NULL with *error set.
  */
 struct table_directory *table_directory_new(const char *path,
+                                            void (*warn)(void *context,
+                                                         const char *text),
+                                            void *context,
                                             struct error *error);
 void table_directory_free(struct table_directory *directory);
 

@@ -401,12 +401,49 @@ table_sweep(struct table_directory *directory, struct error *error)
 
 /* ---- beginning ---- */
 
+struct table_telling {
+	void (*warn)(void *context, const char *text);
+	void *context;
+	bool is_told;			/* that it waits */
+};
+
+/* Tells once that it waits. */
+static int
+table_wait(const struct table_directory *directory,
+           struct table_telling *telling, struct error *error)
+{
+	char *text;
+	int status = flock(directory->lock, LOCK_EX | LOCK_NB);
+
+	if (status == 0 || errno != EWOULDBLOCK)
+		return status;
+	if (!telling->is_told) {
+		if (asprintf(&text, "waits for another merge into %s",
+		             directory->path) < 0)
+			return error_out_of_memory(error);
+		telling->warn(telling->context, text);
+		free(text);
+		telling->is_told = true;
+	}
+	do
+		status = flock(directory->lock, LOCK_EX);
+	while (status != 0 && errno == EINTR && !interrupt_requested);
+	return status;
+}
+
+/* Some file systems have no locks; there, users see to it themselves. */
+static bool
+table_has_no_locks(int number)
+{
+	return number == ENOLCK || number == EOPNOTSUPP || number == ENOSYS;
+}
+
 /* 1: it is locked; 0: another one has its place now; -1 with *error set. */
 static int
-table_lock(struct table_directory *directory, struct error *error)
+table_lock(struct table_directory *directory, struct table_telling *telling,
+           struct error *error)
 {
 	struct stat locked, named;
-	int status;
 
 	if (own_directory_make(directory->path, OWN_NOTHING, 0777, error) != 0)
 		return -1;
@@ -414,11 +451,9 @@ table_lock(struct table_directory *directory, struct error *error)
 	                       O_CLOEXEC);
 	if (directory->lock < 0)
 		return errno == ENOENT ? 0 : table_fail(directory->path, error);
-	do
-		status = flock(directory->lock, LOCK_EX);
-	while (status != 0 && errno == EINTR && !interrupt_requested);
-	if (status != 0)
-		return interrupt_requested ?
+	if (table_wait(directory, telling, error) != 0 &&
+	    (error->is_set || !table_has_no_locks(errno)))
+		return error->is_set ? -1 : interrupt_requested ?
 		    progress_step(NULL, 0, 0, error) :
 		    table_fail(directory->path, error);
 	/* A merge that failed may have removed it again. */
@@ -432,8 +467,11 @@ table_lock(struct table_directory *directory, struct error *error)
 }
 
 struct table_directory *
-table_directory_new(const char *path, struct error *error)
+table_directory_new(const char *path,
+                    void (*warn)(void *context, const char *text),
+                    void *context, struct error *error)
 {
+	struct table_telling telling = { warn, context, false };
 	struct table_directory *directory = memory_array(1, sizeof *directory,
 	                                                 error);
 	int status = 0;
@@ -449,7 +487,7 @@ table_directory_new(const char *path, struct error *error)
 	directory->hits = table_below(path, "hit", error);
 	directory->new_hits = table_below(path, TABLE_STAGE "/hit", error);
 	while (!error->is_set && status == 0)
-		status = table_lock(directory, error);
+		status = table_lock(directory, &telling, error);
 	if (!error->is_set && table_read_list(directory, error) == 0 &&
 	    table_check_list(directory, error) == 0 &&
 	    table_sweep(directory, error) == 0 &&
