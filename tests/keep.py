@@ -424,6 +424,111 @@ def check_no_programs(folder):
                  table)
 
 
+def check_hostile_git(folder):
+    """What a repository has in the place of files, or names, is not opened."""
+    if shutil.which("git") is None:
+        claims.skip("repositories that name files", "no git")
+        return
+    source, pipe = os.path.join(folder, "source"), os.path.join(folder, "pipe")
+    secret = write(os.path.join(folder, "secret"), {"x": 1})
+    os.mkfifo(pipe)
+    os.mkdir(source)
+    git(source, "init", "-q", "-b", "main")
+    write(os.path.join(source, "text"), {"x": 1})
+    git(source, "add", ".")
+    git(source, "commit", "-qm", "first")
+    head = git(source, "rev-parse", "HEAD")
+    file = write(os.path.join(folder, "run"), PROGRAM)
+
+    def put(clone, name, text):
+        with open(os.path.join(clone, ".git", name), "a",
+                  encoding="ascii") as opened:
+            opened.write(text)
+
+    def put_pipe(clone, name, link=False):
+        path = os.path.join(clone, ".git", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.exists(path):
+            os.remove(path)
+        if link:
+            os.symlink(pipe, path)
+        else:
+            os.mkfifo(path)
+
+    def put_alternate(clone):
+        other = os.path.join(clone, "other")
+        os.makedirs(os.path.join(other, "aa"))
+        os.mkfifo(os.path.join(other, "aa", "0" * 38))
+        put(clone, "objects/info/alternates", f"{other}\n")
+
+    def put_away(clone):
+        os.rename(os.path.join(clone, ".git", "refs"),
+                  os.path.join(clone, "refs"))
+        os.mkdir(os.path.join(clone, ".git", "refs"))
+        os.rename(os.path.join(clone, "refs", "heads"),
+                  os.path.join(clone, "heads"))
+        os.symlink("../../heads", os.path.join(clone, ".git", "refs", "heads"))
+
+    def check(what, change, word):
+        clone = os.path.join(folder, "clone")
+        shutil.copytree(source, clone)
+        change(clone)
+        done = keep(clone, None, file, status=1, timeout=20)
+        claims.check(f"{what} is refused", word in done.stderr and
+                     "--id" in done.stderr, done.stderr)
+        keep(clone, head, file, timeout=20)
+        table = log(clone, "main", timeout=20)
+        claims.check(f"with {what}, --id keeps, and log lists",
+                     [row["id"] for row in table["rows"]] == [head] and
+                     not table["ordered_by_git"], table)
+        shutil.rmtree(clone)
+    for text in (f"[include]\n\tpath = {pipe}\n", f"[ Include] path={pipe}\n",
+                 f'[core]\n[core] [includeIf "gitdir:/"]path = {pipe}\n'):
+        check(f"a config with {text.strip()!r}",
+              lambda clone, text=text: put(clone, "config", text), "[include]")
+    for name in ("HEAD", "config", "index", "packed-refs", "commondir",
+                 "refs/heads/main", "objects/info/alternates",
+                 f"objects/{head[:2]}/{head[2:]}"):
+        for link in (False, True):
+            check(f"a {'link to a ' if link else ''}pipe as {name}",
+                  lambda clone, name=name, link=link:
+                  put_pipe(clone, name, link), "regular file")
+    check("a pipe in borrowed objects", put_alternate, "regular file")
+    check("a link below refs", put_away, "regular file")
+
+    # Nothing here is refused.
+    tree = os.path.join(folder, "tree")
+    git(source, "worktree", "add", "-q", "-b", "side", tree)
+    shared = os.path.join(folder, "shared")
+    git(folder, "clone", "-q", "--shared", source, shared)
+    linked = os.path.join(folder, "linked")
+    os.makedirs(os.path.join(linked, ".git"))
+    for name in ("config", "refs", "objects", "info", "logs"):
+        os.symlink(os.path.join(source, ".git", name),
+                   os.path.join(linked, ".git", name))
+    for name in ("HEAD", "index"):
+        shutil.copy(os.path.join(source, ".git", name),
+                    os.path.join(linked, ".git", name))
+    shutil.copy(os.path.join(source, "text"), linked)
+    for place in (tree, shared, linked):
+        done = keep(place, None, file)
+        claims.check(f"git is read in a {os.path.basename(place)} repository",
+                     head in done.stdout and "differ" not in done.stderr,
+                     (done.stdout, done.stderr))
+
+    # An index that names a file elsewhere: as long, with another content.
+    other = os.path.join(source, "sub")
+    os.mkdir(other)
+    shutil.copy(secret, os.path.join(other, "secret"))
+    git(source, "add", ".")
+    git(source, "commit", "-qm", "second")
+    shutil.rmtree(other)
+    os.symlink("..", other)
+    done = keep(source, None, write(file, {"main": 1}))
+    claims.check("a file behind a link out of the work tree counts as changed",
+                 "differ from HEAD" in done.stderr, done.stderr)
+
+
 def check_merged_branch(folder):
     """A branch whose commit has an earlier date than its parent."""
     if shutil.which("git") is None:
@@ -731,7 +836,7 @@ def check_speed(folder):
 
 def main():
     for check in (check_values, check_loaded, check_unlike, check_recursion,
-                  check_git, check_status, check_no_programs,
+                  check_git, check_status, check_no_programs, check_hostile_git,
                   check_merged_branch, check_refusals, check_links,
                   check_bounds, check_large, check_killed, check_together,
                   check_changes, check_speed):

@@ -32,6 +32,7 @@ libcore_a_SOURCES += \
 	src/shell/session/comparison_scale.c \
 	src/shell/session/kept.c src/shell/session/kept.h \
 	src/shell/session/kept_git.c \
+	src/shell/session/kept_git_check.c \
 	src/shell/session/kept_runs.c \
 	src/shell/session/last_rows.c \
 	src/shell/session/member.c \

@@ -114,6 +114,14 @@ bool kept_git_has_changes(struct kept *kept);
  */
 size_t kept_git_order(struct kept *kept, bool *is_ordered);
 
+/* ---- kept_git_check.c ---- */
+
+/*
+ * Whether libgit2 may read the repository of a work tree: settings include no
+ * files, and what it opens is no pipe or device.  0, or -1 with *error set.
+ */
+int kept_git_check(const char *top, struct error *error);
+
 /* ---- kept_runs.c ---- */
 
 /* What the runs of commits have of a path. */

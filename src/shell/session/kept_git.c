@@ -6,6 +6,7 @@
  * a commit that lacks.  libgit2 runs no program unless it fetches, which it is
  * never asked to do; commits that lack are not known.  No settings but the
  * repository's own are read, and of those only what libgit2 needs to open it.
+ * What it opens was looked at before (kept_git_check.c).
  *
  * libgit2 brings a dozen libraries for networks, so it is loaded when it is
  * first needed.
@@ -22,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/named_file.h"
 #include "src/base/names.h"
 #include "src/base/progress.h"
 #include "src/shell/terminal/terminal.h"
@@ -134,7 +136,8 @@ kept_git_open(const struct kept *kept, struct error *why)
 {
 	git_repository *repository = NULL;
 
-	if (kept->top == NULL || !kept_git_load(why))
+	if (kept->top == NULL || kept_git_check(kept->top, why) != 0 ||
+	    !kept_git_load(why))
 		return NULL;
 	if (git.repository_open_ext(&repository, kept->top,
 	                            GIT_REPOSITORY_OPEN_NO_SEARCH, NULL) == 0)
@@ -209,6 +212,7 @@ kept_git_id(struct kept *kept, const char *name, struct error *error)
 struct kept_git_files {
 	git_repository *repository;
 	int top;			/* its directory */
+	const char *top_path;
 	struct timespec written;	/* when the index was */
 	bool has_modes;			/* the bits for execution mean something */
 };
@@ -218,7 +222,7 @@ static bool
 kept_git_hash_file(const struct kept_git_files *files, const char *path,
               const struct stat *status, git_oid *hash)
 {
-	char text[4096];
+	char text[PATH_MAX], real[PATH_MAX];
 	ssize_t n;
 	int file;
 	bool is_done;
@@ -228,12 +232,16 @@ kept_git_hash_file(const struct kept_git_files *files, const char *path,
 		return n >= 0 && n < (ssize_t)sizeof text &&
 		    git.odb_hash(hash, text, (size_t)n, GIT_OBJECT_BLOB) == 0;
 	}
-	file = openat(files->top, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
-	              O_NOCTTY | O_CLOEXEC);
-	if (file < 0)
+	n = snprintf(text, sizeof text, "%s/%s", files->top_path, path);
+	if (n >= (ssize_t)sizeof text ||
+	    named_file_open(text, O_NOFOLLOW, &file, NULL) != NAMED_FILE_OPEN)
 		return false;
+	/* The index is no more to be believed than other files of git. */
 	snprintf(text, sizeof text, "/proc/self/fd/%d", file);
-	is_done = git.odb_hashfile(hash, text, GIT_OBJECT_BLOB) == 0;
+	is_done = named_file_real_path(file, real) &&
+	    (files->top_path[1] == '\0' ||
+	     named_file_is_below(real, files->top_path)) &&
+	    git.odb_hashfile(hash, text, GIT_OBJECT_BLOB) == 0;
 	close(file);
 	return is_done;
 }
@@ -347,6 +355,7 @@ kept_git_has_changes(struct kept *kept)
 
 	if (files.repository == NULL)
 		return false;
+	files.top_path = kept->top;
 	files.top = open(kept->top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	files.has_modes = kept_git_has_modes(files.repository);
 	if (files.top >= 0 &&
