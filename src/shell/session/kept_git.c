@@ -424,6 +424,7 @@ kept_git_find_subjects(struct kept_git_order *order, struct error *error)
 		const char *id = kept->commits[i].id, *subject;
 		git_commit *commit;
 		git_oid hash;
+		uint32_t listed;
 
 		if (strlen(id) != GIT_OID_HEXSZ ||
 		    git.oid_fromstr(&hash, id) != 0 ||
@@ -436,8 +437,10 @@ kept_git_find_subjects(struct kept_git_order *order, struct error *error)
 			order->oldest = git.commit_time(commit);
 		is_known = true;
 		git.commit_free(commit);
-		order->of_listed[names_add(order->listed, (char *)hash.id,
-		    sizeof hash.id, error)] = i;
+		listed = names_add(order->listed, (char *)hash.id,
+		                   sizeof hash.id, error);
+		if (listed != NO_NAME)
+			order->of_listed[listed] = i;
 	}
 	return is_known && !error->is_set;
 }
