@@ -274,6 +274,13 @@ def check_git(folder):
     claims.check("a shallow clone is told", "git fetch --unshallow" in
                  done.stdout and len(log(shallow, "parse")["rows"]) == 1,
                  done.stdout)
+    tree = os.path.join(folder, "tree")
+    git(shallow, "worktree", "add", "-q", "-b", "side", tree)
+    shutil.copytree(os.path.join(folder, ".cpprof"),
+                    os.path.join(tree, ".cpprof"))
+    done = cpprof.run("-q", "-e", "log parse", cwd=tree)
+    claims.check("so is a work tree of it", "git fetch --unshallow" in
+                 done.stdout, done.stdout)
     os.rename(os.path.join(shallow, ".git", "HEAD"),
               os.path.join(shallow, ".git", "head"))
     done = keep(shallow, None, file, status=1)

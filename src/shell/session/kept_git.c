@@ -43,6 +43,7 @@ enum {
 	each(libgit2_init) each(libgit2_opts) each(error_last) \
 	each(repository_open_ext) each(repository_free) \
 	each(repository_odb) each(repository_index) each(repository_config) \
+	each(repository_commondir) \
 	each(reference_name_to_id) each(revparse_single) \
 	each(object_peel) each(object_id) each(object_free) \
 	each(oid_tostr) each(oid_fromstr) \
@@ -510,14 +511,19 @@ kept_git_place_ancestors(struct kept_git_order *order, struct error *error)
 	}
 }
 
-/* Whether the clone lacks the older part of the history. */
+/*
+ * Whether the clone lacks the older part of the history.  All its work trees
+ * have one list of where it ends; git_repository_is_shallow looks for one of
+ * each.
+ */
 static bool
-kept_git_is_shallow(struct kept *kept, struct error *error)
+kept_git_is_shallow(const struct kept_git_order *order, struct error *error)
 {
-	const char *path = arena_format(&kept->arena, error, "%s/.git/shallow",
-	                                kept->top);
+	const char *path = arena_format(&order->kept->arena, error, "%s/shallow",
+	    git.repository_commondir(order->repository));
+	struct stat status;
 
-	return path != NULL && access(path, F_OK) == 0;
+	return path != NULL && stat(path, &status) == 0 && status.st_size > 0;
 }
 
 static void
@@ -559,7 +565,7 @@ kept_git_order(struct kept *kept, bool *is_ordered)
 		kept_git_place_ancestors(&order, &ignored);
 	if (!ignored.is_set && order.n_placed > 0) {
 		n_others = kept->n - order.n_placed;
-		kept->is_shallow = kept_git_is_shallow(kept, &ignored);
+		kept->is_shallow = kept_git_is_shallow(&order, &ignored);
 		memcpy(kept->commits, order.placed,
 		       order.n_placed * sizeof *order.placed);
 		kept->n = order.n_placed;
