@@ -348,6 +348,7 @@ static int
 log_list(struct logging *logging, bool wants_all, struct error *error)
 {
 	struct kept *kept = &logging->kept;
+	struct error why = { 0 };
 
 	if (kept_open(kept, error) != 0 || kept_list(kept, error) != 0)
 		return -1;
@@ -356,7 +357,10 @@ log_list(struct logging *logging, bool wants_all, struct error *error)
 		                 "keeps one for a commit", kept->directory);
 	if (!wants_all)
 		logging->n_left_out = kept_git_order(kept,
-		                                     &logging->is_ordered);
+		                                     &logging->is_ordered,
+		                                     &why);
+	if (why.is_set)
+		message_note("not in git's order: %s", why.text);
 	/* Of more, the oldest are not looked at. */
 	if (kept->n > KEPT_COMMITS_MOST) {
 		logging->n_left_out += kept->n - KEPT_COMMITS_MOST;

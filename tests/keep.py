@@ -484,10 +484,14 @@ def check_hostile_git(folder):
         claims.check(f"{what} is refused", word in done.stderr and
                      "--id" in done.stderr, done.stderr)
         keep(clone, head, file, timeout=20)
-        table = log(clone, "main", timeout=20)
+        done = cpprof.run("-q", "-F", "json", "-e", "log main", cwd=clone,
+                          timeout=20)
+        table = json.loads(done.stdout)
         claims.check(f"with {what}, --id keeps, and log lists",
                      [row["id"] for row in table["rows"]] == [head] and
-                     not table["ordered_by_git"], table)
+                     not table["ordered_by_git"] and
+                     "not in git's order: " in done.stderr and
+                     word in done.stderr, (table, done.stderr))
         shutil.rmtree(clone)
     for text in (f"[include]\n\tpath = {pipe}\n", f"[ Include] path={pipe}\n",
                  f'[core]\n[core] [includeIf "gitdir:/"]path = {pipe}\n'):

@@ -110,9 +110,9 @@ bool kept_git_has_changes(struct kept *kept);
  * Puts the commits into git's order, each after its parents, and sets their
  * subjects.  Takes those that are no ancestors of HEAD off the list, as many as
  * it returns; all stay in the order in which they were kept if git knows none
- * of them or cannot be read.
+ * of them, or cannot be read, when *why is set.
  */
-size_t kept_git_order(struct kept *kept, bool *is_ordered);
+size_t kept_git_order(struct kept *kept, bool *is_ordered, struct error *why);
 
 /* ---- kept_git_check.c ---- */
 

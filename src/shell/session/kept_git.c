@@ -458,8 +458,12 @@ kept_git_push(struct kept_git_order *order, const git_oid *id,
 	git_commit *commit;
 
 	if (names_add(order->walked, (const char *)id->id, sizeof id->id,
-	              error) != n || n >= COMMITS_MOST)
+	              error) != n)
 		return error->is_set ? -1 : 0;
+	/* An order of a part would take the others for no ancestors. */
+	if (n >= COMMITS_MOST)
+		return error_set(error, "more than %d commits of git to look "
+		                 "at", COMMITS_MOST);
 	commit = kept_git_read_commit(order, id);
 	if (commit != NULL &&
 	    git.commit_time(commit) >= order->oldest - SLACK_SECONDS &&
@@ -543,29 +547,28 @@ kept_git_order_free(struct kept_git_order *order)
 }
 
 size_t
-kept_git_order(struct kept *kept, bool *is_ordered)
+kept_git_order(struct kept *kept, bool *is_ordered, struct error *why)
 {
-	struct error ignored = { 0 };
 	struct kept_git_order order = {
 		.kept = kept,
-		.repository = kept_git_open(kept, &ignored),
+		.repository = kept_git_open(kept, why),
 	};
 	size_t n_others = 0;
 
 	*is_ordered = false;
 	if (order.repository == NULL)
 		return 0;
-	order.listed = names_new(&ignored);
-	order.walked = names_new(&ignored);
-	order.of_listed = memory_array(kept->n, sizeof(size_t), &ignored);
-	order.placed = memory_array(kept->n, sizeof *order.placed, &ignored);
-	if (!ignored.is_set &&
+	order.listed = names_new(why);
+	order.walked = names_new(why);
+	order.of_listed = memory_array(kept->n, sizeof(size_t), why);
+	order.placed = memory_array(kept->n, sizeof *order.placed, why);
+	if (!why->is_set &&
 	    git.repository_odb(&order.objects, order.repository) == 0 &&
-	    kept_git_find_subjects(&order, &ignored))
-		kept_git_place_ancestors(&order, &ignored);
-	if (!ignored.is_set && order.n_placed > 0) {
+	    kept_git_find_subjects(&order, why))
+		kept_git_place_ancestors(&order, why);
+	if (!why->is_set && order.n_placed > 0) {
 		n_others = kept->n - order.n_placed;
-		kept->is_shallow = kept_git_is_shallow(&order, &ignored);
+		kept->is_shallow = kept_git_is_shallow(&order, why);
 		memcpy(kept->commits, order.placed,
 		       order.n_placed * sizeof *order.placed);
 		kept->n = order.n_placed;
