@@ -31,7 +31,8 @@ struct own_walk {
 static int
 own_fail(const struct own_walk *walk, int number, struct error *error)
 {
-	error_set(error, "%.200s: %s", walk->path, strerror(number));
+	error_set(error, "%.200s: %s", walk->path, number == ESTALE ?
+	          "changed meanwhile; try again" : strerror(number));
 	errno = number;
 	return -1;
 }
@@ -159,10 +160,43 @@ own_is_proc(int directory)
 	    system.f_type == PROC_SUPER_MAGIC;
 }
 
+/*
+ * Reads a link, as readlinkat does, if it is trusted: its owner and its target
+ * are those of one link, whatever is put in its place meanwhile.  -1 with *error
+ * set.
+ */
+static ssize_t
+own_read_link(const struct own_walk *walk, const char *name,
+              char target[PATH_MAX], struct error *error)
+{
+	const int link = openat(walk->directory, name, O_PATH | O_NOFOLLOW |
+	                        O_CLOEXEC);
+	struct stat status;
+	ssize_t n = -1;
+	int number;
+
+	if (link < 0 || fstat(link, &status) != 0)
+		number = errno == ENOENT ? ESTALE : errno;
+	else if (!S_ISLNK(status.st_mode))
+		number = ESTALE;
+	else if (!own_is_trusted(&status, walk->directory))
+		number = 0;
+	else
+		number = (n = readlinkat(link, "", target, PATH_MAX)) < 0 ?
+		    errno : 0;
+	if (link >= 0)
+		close(link);
+	if (n < 0 && number == 0)
+		return own_refuse(walk, name, "is a link that another user "
+		                  "made; name the file that it leads to",
+		                  error);
+	return n < 0 ? own_fail(walk, number, error) : n;
+}
+
 /* Puts what a link leads to in front of the rest. */
 static int
 own_follow(struct own_walk *walk, const char *name, bool is_own,
-           const struct stat *entry, struct error *error)
+           struct error *error)
 {
 	char target[PATH_MAX];
 	ssize_t n;
@@ -171,15 +205,11 @@ own_follow(struct own_walk *walk, const char *name, bool is_own,
 		return own_refuse(walk, name, "is a link, which cpprof does "
 		                  "not follow in a directory of its own; "
 		                  "remove it", error);
-	if (!own_is_trusted(entry, walk->directory))
-		return own_refuse(walk, name, "is a link that another user "
-		                  "made; name the file that it leads to",
-		                  error);
+	n = own_read_link(walk, name, target, error);
+	if (n < 0)
+		return -1;
 	if (walk->n_links++ == LINKS_MOST)
 		return own_fail(walk, ELOOP, error);
-	n = readlinkat(walk->directory, name, target, sizeof target);
-	if (n < 0)
-		return own_fail(walk, errno, error);
 	if ((size_t)n + strlen(walk->rest) + 2 > sizeof target)
 		return own_fail(walk, ENAMETOOLONG, error);
 	/* The rest begins with a slash, unless it is empty. */
@@ -234,7 +264,7 @@ own_walk_component(struct own_walk *walk, const char *name, bool is_own,
 		return own_fail(walk, errno, error);
 	if (place->is_there && S_ISLNK(entry->st_mode)) {
 		if (!own_is_proc(walk->directory))
-			return own_follow(walk, name, is_own, entry, error);
+			return own_follow(walk, name, is_own, error);
 		place->is_kernels = is_last;
 		if (!is_last)
 			return own_enter(walk, openat(walk->directory, name,
