@@ -96,6 +96,7 @@ unit_tests = $(format_tests) \
 	tests/test-call-lengths \
 	tests/test-change \
 	tests/test-outliers \
+	tests/test-own-file \
 	tests/test-commands \
 	tests/test-debug-lines \
 	tests/test-demangle \
@@ -157,6 +158,10 @@ tests_test_address_lines_SOURCES = tests/test-address-lines.c \
 	tests/module-fixture.h
 tests_test_address_lines_CFLAGS = $(unit_cflags)
 tests_test_address_lines_LDADD = $(unit_libs)
+
+tests_test_own_file_SOURCES = tests/test-own-file.c
+tests_test_own_file_CFLAGS = $(unit_cflags)
+tests_test_own_file_LDADD = $(unit_libs)
 
 tests_test_base_SOURCES = tests/test-base.c
 tests_test_base_CFLAGS = $(unit_cflags)

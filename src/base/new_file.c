@@ -110,24 +110,24 @@ is_replaceable(const char *name, const struct own_place *place)
 	    faccessat(place->directory, place->name, W_OK, 0) == 0;
 }
 
-/*
- * Begins the file, beside its target or in place; returns whether that
- * succeeded, with errno set if not.
- */
-static bool
-open_somehow(struct new_file *file, const char *name)
+/* Begins the file, beside its target or in place. */
+static int
+open_somehow(struct new_file *file, const char *name, size_t own,
+             struct error *error)
 {
-	const struct own_place *place = &file->place;
+	struct own_place *place = &file->place;
 
 	if (!place->has_slash && (place->is_there ?
 	        is_replaceable(name, place) &&
 	        open_beside(file, &place->status) : open_beside(file, NULL)))
-		return true;
+		return 0;
 	/* A second name of it may be anywhere. */
 	if (place->is_own)
-		return false;
-	file->descriptor = own_place_write(place, O_TRUNC, 0666);
-	return file->descriptor >= 0;
+		return new_file_fail(file, errno, error);
+	own_place_close(place);
+	file->descriptor = own_file_open(place, name, own, O_TRUNC, 0666,
+	                                 error);
+	return file->descriptor >= 0 ? 0 : -1;
 }
 
 int
@@ -147,8 +147,7 @@ new_file_open_own(struct new_file *file, const char *name, size_t own,
 		return -1;
 	if (own_place_open(&file->place, name, own, 0, error) != 0)
 		return -1;
-	if (!open_somehow(file, name)) {
-		new_file_fail(file, errno, error);
+	if (open_somehow(file, name, own, error) != 0) {
 		own_place_close(&file->place);
 		return -1;
 	}

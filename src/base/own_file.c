@@ -15,7 +15,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { LINKS_MOST = 40 };	/* as in the kernel */
+enum {
+	LINKS_MOST = 40,	/* as in the kernel */
+	TRIES_MOST = 10,	/* to open what others exchange */
+};
 
 /* A path that is being walked. */
 struct own_walk {
@@ -405,7 +408,11 @@ own_is_same(const struct own_place *place, int descriptor)
 	    status.st_ino == place->status.st_ino;
 }
 
-int
+/*
+ * Opens the file at a place; the descriptor, or -1 with errno, ESTALE if it is
+ * no longer what was found there.
+ */
+static int
 own_place_write(const struct own_place *place, int flags, mode_t mode)
 {
 	const bool empties = (flags & O_TRUNC) != 0;
@@ -430,5 +437,45 @@ own_place_write(const struct own_place *place, int flags, mode_t mode)
 	         ftruncate(descriptor, 0) == 0)
 		return descriptor;
 	close(descriptor);
+	return -1;
+}
+
+/* Whether the file is another one than was found, or there is one now, or none. */
+static bool
+own_has_changed(const struct own_place *place, int number)
+{
+	if (place->is_kernels)
+		return false;
+	return number == ESTALE || (place->is_there ?
+	    number == ENOENT || number == ELOOP : number == EEXIST);
+}
+
+int
+own_file_open(struct own_place *place, const char *path, size_t own, int flags,
+              mode_t mode, struct error *error)
+{
+	const struct own_walk named = { .path = path };
+	struct error why;
+	int number = 0;
+
+	for (int i = 0; i < TRIES_MOST; i++) {
+		int descriptor = -1;
+
+		why = (struct error){ 0 };
+		if (own_place_open(place, path, own, 0, &why) == 0) {
+			descriptor = own_place_write(place, flags, mode);
+			number = descriptor < 0 &&
+			    own_has_changed(place, errno) ? ESTALE : errno;
+			own_place_close(place);
+			if (descriptor >= 0)
+				return descriptor;
+			own_fail(&named, number, &why);
+		}
+		number = errno;
+		if (number != ESTALE)
+			break;
+	}
+	error_pass(error, &why);
+	errno = number;
 	return -1;
 }

@@ -66,10 +66,12 @@ int own_directory_open(const char *path, size_t own, mode_t mode,
                        struct error *error);
 
 /*
- * Opens the file at a place for writing, with flags as of open(2) in addition;
- * mode: of a new one.  The descriptor, or -1 with errno, ESTALE if it is no
- * longer what was found there.
+ * Finds a file as own_place_open does, and opens what was found for writing,
+ * with flags as of open(2) in addition; mode: of a new one.  Does so again if
+ * somebody makes, removes or replaces it meanwhile.  The descriptor, or -1 with
+ * *error set and errno as above.  *place says what was found last; it is closed.
  */
-int own_place_write(const struct own_place *place, int flags, mode_t mode);
+int own_file_open(struct own_place *place, const char *path, size_t own,
+                  int flags, mode_t mode, struct error *error);
 
 #endif

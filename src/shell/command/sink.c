@@ -171,15 +171,9 @@ sink_open(struct sink *sink, const struct session *session,
 		if (read_only_check(sink->target, error) != 0)
 			return -1;
 		how = sink->redirect == REDIRECT_APPEND ? O_APPEND : O_TRUNC;
-		if (own_place_open(&place, sink->target, OWN_NOTHING, 0,
-		                   error) != 0)
-			return -1;
-		sink->descriptor = own_place_write(&place, how, 0666);
-		if (sink->descriptor < 0)
-			error_set(error, "%.200s: %s", sink->target,
-			          strerror(errno));
-		own_place_close(&place);
-		return error->is_set ? -1 : 0;
+		sink->descriptor = own_file_open(&place, sink->target,
+		                                 OWN_NOTHING, how, 0666, error);
+		return sink->descriptor < 0 ? -1 : 0;
 	}
 	sink->is_cut = redirect == REDIRECT_NONE && takes_screen(session);
 	if (sink->is_cut || has_pager(session)) {

@@ -116,20 +116,9 @@ kept_open_lock(struct kept *kept, struct error *error)
 	                                kept->directory);
 	struct own_place place;
 
-	if (path == NULL ||
-	    own_place_open(&place, path, kept->own, 0, error) != 0)
-		return -1;
-	kept->lock = own_place_write(&place, 0, 0666);
-	/* Another process was faster. */
-	if (kept->lock < 0 && errno == EEXIST) {
-		own_place_close(&place);
-		if (own_place_open(&place, path, kept->own, 0, error) != 0)
-			return -1;
-		kept->lock = own_place_write(&place, 0, 0666);
-	}
-	if (kept->lock < 0)
-		error_set(error, "%.200s: %s", path, strerror(errno));
-	own_place_close(&place);
+	if (path != NULL)
+		kept->lock = own_file_open(&place, path, kept->own, 0, 0666,
+		                           error);
 	return error->is_set ? -1 : 0;
 }
 

@@ -103,31 +103,32 @@ open_private(const char *name, int flags, const char *mode,
              struct error *error)
 {
 	struct own_place place;
-	FILE *file = NULL;
-	int descriptor;
+	struct error why = { 0 };
+	FILE *file;
+	int descriptor = own_file_open(&place, name, OWN_NOTHING, flags, 0600,
+	                               &why);
 
-	if (own_place_open(&place, name, OWN_NOTHING, 0, error) != 0)
-		return NULL;
 	/* Root may have another user's home directory, after sudo. */
 	if (place.is_there && S_ISREG(place.status.st_mode) &&
 	    place.status.st_uid != geteuid()) {
 		error_set(error, "%s belongs to another user", name);
-		own_place_close(&place);
+		if (descriptor >= 0)
+			close(descriptor);
 		return NULL;
 	}
-	descriptor = own_place_write(&place, flags, 0600);
+	if (descriptor < 0) {
+		error_pass(error, &why);
+		return NULL;
+	}
 	/* An older version let everybody read it.  (It may be /dev/null.) */
-	if (descriptor >= 0 && place.is_there &&
-	    S_ISREG(place.status.st_mode) &&
+	if (place.is_there && S_ISREG(place.status.st_mode) &&
 	    (place.status.st_mode & 077) != 0)
 		fchmod(descriptor, 0600);
-	own_place_close(&place);
-	if (descriptor >= 0)
-		file = fdopen(descriptor, mode);
-	if (file == NULL)
+	file = fdopen(descriptor, mode);
+	if (file == NULL) {
 		error_set(error, "%s: %s", name, strerror(errno));
-	if (file == NULL && descriptor >= 0)
 		close(descriptor);
+	}
 	return file;
 }
 
