@@ -408,6 +408,28 @@ def check_untrusted():
     claims.check("with its directory it is shown", SECRET in text, text)
 
 
+def check_looks():
+    """What looks like source, by its name or its first line."""
+    home = os.path.join(WORK, "looks")
+    script, header = f"#!/bin/sh {SECRET}\n", f"// -*- C++ -*- {SECRET}\n"
+    for name, content in (
+            ("tool", script), ("tool-3.11", script), ("run.cgi", script),
+            ("vector", header), ("vector.tcc.in", header),
+            *((f"a.{ending}", f"{SECRET}\n") for ending in (
+                "c", "C", "CPP", "Py", "F90", "f90", "S", "cppm", "ixx", "mpp",
+                "hip", "hlsl", "fish", "ksh", "ps1"))):
+        put(os.path.join(home, name), content)
+        text = text_of(write_profile("look.pb", [([[("f", name, 1)]], 5)]),
+                       f"directories |{home}|", "list f")
+        claims.check(f"{name} looks like source", SECRET in text, text)
+    for name, content in (("other-3.11", f"{SECRET}\n"),
+                          ("a.pem", f"{SECRET}\n#!/bin/sh\n"),
+                          ("a.cc.bak", f"{SECRET}\n")):
+        leaks(f"{name} without a first line that says so",
+              put(os.path.join(home, "not", name), content),
+              f"directories |{home}|", hint="ending of a programming language")
+
+
 def check_recorded():
     """The sources of a recording of one's own need no typing, wherever one
     is; those of a copy of it do."""
@@ -647,6 +669,7 @@ def main():
     check_pprof()
     check_sources()
     check_untrusted()
+    check_looks()
     check_recorded()
     check_names()
     check_reasons()

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,22 +29,23 @@ source_file_join(char path[PATH_MAX], const char *directory, const char *name)
 
 /* ---- whether a file may be read ---- */
 
-/* What sources are called, by what follows the last point of their names. */
+/* What sources are called, by what follows the last point of their names, in
+ * small letters. */
 static const char *const source_file_endings[] = {
-	"C", "F", "F90", "H", "S", "ads", "adb", "asm", "awk", "bas", "bash",
-	"c", "c++", "cc", "cjs", "cl", "clj", "cljs", "cob", "coffee", "cpp",
-	"cr", "cs", "cu", "cuh", "cxx", "d", "dart", "def", "el", "elm", "erb",
-	"erl", "ex", "exs", "f", "f03", "f08", "f77", "f90", "f95", "for",
-	"fs", "fsx", "ftn", "gd", "glsl", "go", "groovy", "h", "h++", "hh",
-	"hpp", "hrl", "hs", "hxx", "i", "ii", "inc", "inl", "ino", "ipp",
-	"ispc", "java", "jl", "js", "jsx", "kt", "kts", "l", "lex", "lhs",
-	"lisp", "ll", "lpp", "lua", "m", "metal", "mjs", "ml", "mli", "mll",
-	"mly", "mm", "mod", "mts", "nim", "nut", "odin", "p", "pas", "php",
-	"phtml", "pl", "pm", "pp", "pxd", "pxi", "py", "pyi", "pyw", "pyx",
-	"r", "R", "rb", "rkt", "rs", "s", "sc", "scala", "scm", "sh", "sql",
-	"ss", "st", "sv", "svelte", "swift", "t", "tbl", "tcc", "tcl", "tpp",
-	"ts", "tsx", "v", "vala", "vb", "vhd", "vhdl", "vue", "wat", "x", "y",
-	"ypp", "yy", "zig", "zsh",
+	"adb", "ads", "asm", "awk", "bas", "bash", "c", "c++", "cc", "cjs",
+	"cl", "clj", "cljs", "cob", "coffee", "cpp", "cppm", "cr", "cs", "cu",
+	"cuh", "cxx", "d", "dart", "def", "el", "elm", "erb", "erl", "ex",
+	"exs", "f", "f03", "f08", "f77", "f90", "f95", "fish", "for", "fs",
+	"fsx", "ftn", "gd", "glsl", "go", "groovy", "h", "h++", "hh", "hip",
+	"hlsl", "hpp", "hrl", "hs", "hxx", "i", "ii", "inc", "inl", "ino",
+	"ipp", "ispc", "ixx", "java", "jl", "js", "jsx", "ksh", "kt", "kts",
+	"l", "lex", "lhs", "lisp", "ll", "lpp", "lua", "m", "metal", "mjs",
+	"ml", "mli", "mll", "mly", "mm", "mod", "mpp", "mts", "nim", "nut",
+	"odin", "p", "pas", "php", "phtml", "pl", "pm", "pp", "ps1", "pxd",
+	"pxi", "py", "pyi", "pyw", "pyx", "r", "rb", "rkt", "rs", "s", "sc",
+	"scala", "scm", "sh", "sql", "ss", "st", "sv", "svelte", "swift", "t",
+	"tbl", "tcc", "tcl", "tpp", "ts", "tsx", "v", "vala", "vb", "vhd",
+	"vhdl", "vue", "wat", "x", "y", "ypp", "yy", "zig", "zsh",
 };
 
 static bool
@@ -57,12 +59,15 @@ source_file_has_ending(const char *path)
 		return false;
 	for (size_t i = 0; i < sizeof source_file_endings /
 	     sizeof *source_file_endings; i++)
-		if (strcmp(point + 1, source_file_endings[i]) == 0)
+		if (strcasecmp(point + 1, source_file_endings[i]) == 0)
 			return true;
 	return false;
 }
 
-/* Scripts, and headers of C++, may have names without ending. */
+/*
+ * Scripts, and headers of C++, may have names without ending, or with one that
+ * says something else: tool-3.11, run.cgi.
+ */
 static bool
 source_file_says_so(const char *bytes, size_t size)
 {
@@ -79,8 +84,7 @@ source_file_looks_so(const struct source_file *source, const char *bytes,
 {
 	return memchr(bytes, '\0', size) == NULL &&
 	    (source_file_has_ending(source->real_path) ||
-	     (strchr(last_component(source->real_path), '.') == NULL &&
-	      source_file_says_so(bytes, size)));
+	     source_file_says_so(bytes, size));
 }
 
 /* Whether the user said so, or works there. */
