@@ -199,6 +199,17 @@ def a_thread_that_has_not_noticed_a_stop_goes_on(linked):
     assert profile.n_threads == 1 + n_stops, profile.n_threads
 
 
+def a_thread_that_is_resumed_counts_once(linked):
+    """Its rest, which no sample can show, is that of its start and end."""
+    out, place = linked.run('whole-thread')
+    ms = int(out.removeprefix('whole thread '))
+    profile = linked.profile(place)
+    rest = sum(hits for stack, hits in profile.stacks().items()
+               if stack[0].startswith('[unsampled'))
+    about(profile, profile.hits, ms)
+    assert rest * profile.interval / 1000 < 100, (rest, ms)
+
+
 def the_program_has_resources_of_its_own(linked):
     out, place = linked.run('resources')
     assert out == '-1 -1 -1', out
@@ -346,6 +357,7 @@ CASES = (
     a_child_forked_during_a_start_is_sampled,
     a_child_of_an_unsampled_thread_is_sampled,
     a_thread_that_has_not_noticed_a_stop_goes_on,
+    a_thread_that_is_resumed_counts_once,
     the_program_has_resources_of_its_own,
     without_a_start_nothing_happens,
     starting_often_is_cheap_and_names_are_bounded,

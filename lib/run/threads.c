@@ -215,6 +215,8 @@ threads_begin(struct thread *thread, const void *stack, const void *stack_end)
 void
 threads_resume_sampling(struct thread *thread)
 {
+	/* What it used up to now is counted, or nobody's. */
+	thread->run->is_whole = false;
 	thread->held_off = 0;
 	thread->is_sampling = false;
 	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;

@@ -404,6 +404,51 @@ run_start_again(const char *name)
 	return 0;
 }
 
+static long
+thread_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Stores, in place of its argument, the CPU time while it is recorded. */
+static NOINLINE void *
+stop_and_go_on(void *ms)
+{
+	const long began = thread_ms();
+	long stopped, resumed;
+
+	during(300);
+	cpprof_stop();
+	stopped = thread_ms();
+	between();
+	if (cpprof_start(NULL) != 0)
+		return NULL;
+	resumed = thread_ms();
+	during(100);
+	*(long *)ms = stopped - began + thread_ms() - resumed;
+	return ms;
+}
+
+/* A thread that was recorded from its first instruction on is resumed. */
+static int
+run_whole_thread(const char *name)
+{
+	pthread_t thread;
+	void *result;
+	long ms = 0;
+
+	if (cpprof_start(name) != 0 ||
+	    pthread_create(&thread, NULL, stop_and_go_on, &ms) != 0)
+		return 1;
+	pthread_join(thread, &result);
+	cpprof_stop();
+	printf("whole thread %ld\n", result == NULL ? -1 : ms);
+	return 0;
+}
+
 /* Only calls that must have no effect. */
 static int
 run_never(const char *name)
@@ -525,6 +570,7 @@ static const struct {
 	{ "fork-in-start", run_fork_in_start },
 	{ "fork-unsampled", run_fork_unsampled },
 	{ "start-again", run_start_again },
+	{ "whole-thread", run_whole_thread },
 	{ "never", run_never },
 	{ "many", run_many },
 	{ "refused", run_refused },
