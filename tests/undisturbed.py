@@ -132,6 +132,13 @@ def without_a_descriptor_to_spare_it_runs():
     assert status == 0 and out == b'13 1\n' and err == b'', (out, err)
 
 
+def many_threads_leave_descriptors_to_the_program():
+    (status, out, err), _ = sampled(
+        [TARGET, 'files', '600'], CPPROF_RESOURCES='cpu:100',
+        before=limited(resource.RLIMIT_NOFILE, 640))
+    assert (status, out, err) == (0, b'files 50\n', b''), (status, out, err)
+
+
 def timers_that_are_refused_are_counted():
     (status, out, err), found = sampled(
         [TARGET, 'threads', '5'],
@@ -256,6 +263,7 @@ def main():
         the_size_asked_for_is_kept,
         a_directory_that_cannot_be_written_costs_one_line,
         without_a_descriptor_to_spare_it_runs,
+        many_threads_leave_descriptors_to_the_program,
         timers_that_are_refused_are_counted,
         a_full_disk_is_no_bus_error,
         nothing_is_written_through_links,

@@ -4,7 +4,9 @@
 #include "lib/sources/sources.h"
 
 #include <linux/perf_event.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "lib/base/files.h"
@@ -22,7 +24,11 @@
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
 				   none */
 
+#define OPEN_PART 4		/* of all descriptors: so many for clocks */
+
 static bool can_trap_once;
+static uint64_t most_open;	/* descriptors of clocks that are kept */
+static atomic_uint n_open;	/* descriptors of clocks */
 static bool is_forked;
 
 /* A row has only one source with this function. */
@@ -53,6 +59,16 @@ probe_calls(const struct resource_row *row, uint64_t interval,
 	return interval >= TRACEPOINT_MIN;
 }
 
+/* 0 if the limit is not known. */
+static void
+find_most_open(void)
+{
+	uint64_t limit = 0;
+
+	process_limit(RLIMIT_NOFILE, &limit);
+	most_open = limit / OPEN_PART;
+}
+
 static bool
 probe_clock(const struct resource_row *row, uint64_t interval,
     const char **why)
@@ -61,6 +77,7 @@ probe_clock(const struct resource_row *row, uint64_t interval,
 	if (!perf_event_is_available(&source_perf_clock, true, why))
 		return false;
 	can_trap_once = perf_event_can_trap_once();
+	find_most_open();
 	return true;
 }
 
@@ -71,6 +88,7 @@ probe_user_clock(const struct resource_row *row, uint64_t interval,
 	(void)row, (void)interval;
 	if (!perf_event_is_available(&source_perf_user_clock, false, why))
 		return false;
+	find_most_open();
 	if (tick_mode_is_known())
 		return true;
 	*why = "this kernel's processors have no ticks (nohz_full)";
@@ -87,6 +105,9 @@ perf_close_descriptor(struct account *account)
 	if (perf_event_is_ours(account))
 		files_close(account->fd);
 	account->fd = -1;
+	if (account->is_in_n_open)
+		atomic_fetch_sub(&n_open, 1);
+	account->is_in_n_open = false;
 }
 
 static bool
@@ -163,6 +184,9 @@ arm(struct thread *thread, unsigned column)
 	if (fd < 0)
 		return false;
 	account->fd = process_move_up(fd);
+	account->is_in_n_open = is_clock(column);
+	if (account->is_in_n_open)
+		atomic_fetch_add(&n_open, 1);
 	account->n_traps = 0;
 	files_request(account->fd, PERF_EVENT_IOC_ID, &account->event_id);
 	/*
@@ -332,8 +356,8 @@ set_clock(struct thread *thread, unsigned column)
 
 /*
  * Makes the next trap come at the meter's next boundary.  If the period will
- * never change again, the descriptor is not needed any more, unless it is that
- * of a clock.
+ * never change again, the descriptor is not needed any more.  That of a clock is
+ * kept for its time, unless a program with many threads could miss it.
  */
 static void
 set_period(struct thread *thread, unsigned column)
@@ -369,8 +393,9 @@ set_period(struct thread *thread, unsigned column)
 	    (source->is_clock ? thread->meters->clock.stride : 1) >=
 	    (thread->tid == process_own.pid ? 1 : TRAPS_IN_DANGER))
 		perf_stack_map(account);
-	if (account->page != NULL && !source->is_clock && !is_random &&
-	    account->period == repeated_period(account))
+	if (account->page != NULL && (source->is_clock ?
+	    !account->is_by_hand && n_open > most_open :
+	    !is_random && account->period == repeated_period(account)))
 		perf_close_descriptor(account);
 }
 
@@ -660,12 +685,14 @@ perf_forked(struct thread *thread)
 	unsigned i;
 
 	is_forked = true;
+	n_open = 0;
 	/* The pages are not mapped in a child. */
 	for (i = 0; i < resources.n; i++) {
 		struct account *account = &thread->meters->accounts[i];
 
 		if (resources.columns[i].source->start != perf_start)
 			continue;
+		account->is_in_n_open = false;
 		perf_close_descriptor(account);
 		account->page = NULL;
 		account->stacks_size = 0;

@@ -234,8 +234,9 @@ uint64_t unsampled_lose(struct carryover *carryover);
  * at each trap, so totals are exact even if traps are lost.
  *
  * An event's page is mapped, and its descriptor is closed as soon as it is not
- * needed any more; a clock's is kept, since traps read it.  The mapping keeps
- * the event alive, the program may close what it likes, and a forked child
+ * needed any more; a clock's is kept, since traps read it, unless clocks have
+ * more than a quarter of the descriptors that the process may open.  The mapping
+ * keeps the event alive, the program may close what it likes, and a forked child
  * inherits neither.  The event ends at exec.
  *
  * All functions: async-signal-safe, on the thread.
@@ -609,6 +610,7 @@ struct account {
 	/* Of perf events (perf.c): */
 	bool is_armed;		/* its traps count */
 	int fd;			/* -1: closed */
+	bool is_in_n_open;	/* counted there */
 	uint64_t event_id;	/* shows whether fd is still our event */
 	uint64_t period;	/* gticks that its next trap stands for */
 	uint64_t unsampled;	/* hits found while the event was disabled */

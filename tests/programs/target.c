@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -581,6 +582,45 @@ run_small_file(long limit)
 	return 0;
 }
 
+#define N_FILES 50
+
+static sem_t has_spun, may_end;
+
+static void *
+spin_and_stay(void *ms)
+{
+	spin((long)(intptr_t)ms);
+	sem_post(&has_spun);
+	sem_wait(&may_end);
+	return NULL;
+}
+
+/* Opens files while so many threads live that have spun for some ms. */
+static int
+run_files(long n_threads)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int n = 0;
+	long i;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, 1 << 18);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	for (i = 0; i < n_threads; i++) {
+		if (pthread_create(&thread, &attributes, spin_and_stay,
+		    (void *)5) != 0)
+			return 1;
+		sem_wait(&has_spun);
+	}
+	while (n < N_FILES && open("/dev/null", O_RDONLY) >= 0)
+		n++;
+	for (i = 0; i < n_threads; i++)
+		sem_post(&may_end);
+	printf("files %d\n", n);
+	return 0;
+}
+
 /* Loads, uses and unloads a library again and again. */
 static int
 run_load(long n)
@@ -629,6 +669,7 @@ static const struct {
 	{ "close-all", run_close_all },
 	{ "poll", run_poll },
 	{ "small-file", run_small_file },
+	{ "files", run_files },
 	{ "load", run_load },
 };
 
