@@ -655,7 +655,7 @@ sample_node_apart(struct thread *thread, uint32_t phase, const void *function,
 	return result == STORE_OK && node->twin == NULL ? STORE_FULL : result;
 }
 
-void
+bool
 sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name)
 {
@@ -666,7 +666,7 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 	int i = 0;
 
 	if (!sample_guard_begin(thread, &guard))
-		return;
+		return true;
 	thread->meters->accounts[column].pending += hits;
 	thread->run->is_latency = sample_is_latency(thread, 1u << column);
 	do {
@@ -684,4 +684,5 @@ sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
 	}
 	resources_note_pending(thread);
 	sample_guard_end(thread, &guard);
+	return result != STORE_BUSY;
 }

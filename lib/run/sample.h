@@ -304,10 +304,10 @@ void sample_prepare_file(void);
 
 /*
  * Counts hits that are in no sample under `name` in brackets, together with the
- * thread's pending ones.  Waits for the file's lock, but not for ever.  Only
- * with ticks not held off.
+ * thread's pending ones.  Waits for the file's lock, but not for ever; false if
+ * that was in vain, and the hits are lost.  Only with ticks not held off.
  */
-void sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
+bool sample_count_apart(struct thread *thread, unsigned column, uint64_t hits,
     const char *name);
 
 /*

@@ -509,8 +509,11 @@ pass_on_time(struct thread *self)
 	shared_give_time(CPPROF_SHARED_REAL, &self->meters->unsampled_ns);
 }
 
-/* On the thread `self`; NULL: one that cannot count now. */
-static void
+/*
+ * On the thread `self`; NULL: one that cannot count now.  False: it has waited
+ * for the file's lock in vain.
+ */
+static bool
 start_count_unsampled(struct thread *self, const struct carryover *carryover,
     unsigned column, uint64_t hits)
 {
@@ -519,16 +522,18 @@ start_count_unsampled(struct thread *self, const struct carryover *carryover,
 	if (self == NULL) {
 		datafile_count_drop(CPPROFDATA_LOST_AT_EXIT, 1, hits);
 		datafile_count_lost(CPPROFDATA_LOST_AT_EXIT, column, hits);
-		return;
+		return true;
 	}
 	thread_file_name_of(threads_all(), carryover->routine,
 	    name + sizeof UNSAMPLED - 1);
-	sample_count_apart(self, column, hits, name);
+	return sample_count_apart(self, column, hits, name);
 }
 
 /*
  * Counts what ended threads have used and nobody was sampled for.  Without a
- * file, it all passes on.  `self` is the calling thread, or NULL.
+ * file, it all passes on.  `self` is the calling thread, or NULL.  If the file's
+ * lock stays taken, it waits only once: a program may have hundreds of groups of
+ * threads.
  */
 static void
 start_count_rest(struct thread *self)
@@ -551,9 +556,9 @@ start_count_rest(struct thread *self)
 				hits += timer_lose(carryover);
 			else if (i + 1 == resources.place[RESOURCE_REAL])
 				hits += unsampled_lose(carryover);
-			if (hits > 0)
-				start_count_unsampled(self, carryover, i,
-				    hits);
+			if (hits > 0 && !start_count_unsampled(self,
+			    carryover, i, hits))
+				self = NULL;
 		}
 	signals_block_bus_again(bus_was_blocked);
 }
