@@ -43,8 +43,9 @@ extern "C" {
  * no effect while sampling is on.
  *
  * ENOTEMPTY: the directory contains something else.  EAGAIN: `cpprof record` is
- * recording there.  EBUSY: a debugger watches the process.  EPERM: the program
- * has other privileges than its caller.
+ * recording there.  EBUSY: a debugger watches the process, or a recording that
+ * was started from outside begins or has not left all threads.  EPERM: the
+ * program has other privileges than its caller.
  */
 int cpprof_start(const char *directory);
 

@@ -282,7 +282,10 @@ static struct {
 	bool are_in;			/* threads in handlers and the like */
 } left;
 
-/* Lock of `left`, which no fork keeps. */
+/*
+ * Lock of `left`, which no fork keeps.  Whoever takes control_lock as well takes
+ * it afterwards.
+ */
 static bool
 control_try_left(void)
 {
@@ -290,6 +293,15 @@ control_try_left(void)
 
 	return user != process_id() &&
 	    atomic_compare_exchange_strong(&left.user, &user, process_id());
+}
+
+/* Whether a recording from inside begins, or has left something. */
+static bool
+control_has_left(void)
+{
+	const uint32_t pid = process_id();
+
+	return left.user == pid || left.pid == pid;
 }
 
 /*
@@ -377,9 +389,11 @@ control_clean_up(void)
 
 	if (!control_try_left())
 		return false;
+	process_lock(&control_lock);
 	if (left.pid == process_id() && !sampling_is_on())
 		control_give_back(control_some_are_in());
 	is_done = left.pid != process_id() || sampling_is_on();
+	process_unlock(&control_lock);
 	left.user = 0;
 	return is_done;
 }
@@ -389,19 +403,25 @@ control_begin_inside(char **environment, const char **problem)
 {
 	static bool has_recorded;
 	size_t kept;
-	bool ok;
+	bool ok, is_on;
 
-	*problem = "it is recorded already";
-	errno = 0;
-	if (sampling_is_on())
-		return false;
 	*problem = "its threads cannot be found, since it sees no /proc";
 	if (access("/proc/self/task", F_OK) != 0) {
 		errno = 0;
 		return false;
 	}
+	*problem = "it is recorded already";
 	while (!control_try_left())
 		process_pause();
+	/* From here on, cpprof_start begins no recording. */
+	process_lock(&control_lock);
+	is_on = sampling_is_on();
+	process_unlock(&control_lock);
+	if (is_on) {
+		left.user = 0;
+		errno = 0;
+		return false;
+	}
 	*problem = "a thread has not left an earlier recording";
 	if (!control_await_handlers() || !sampling_await_work() ||
 	    !start_wait_for_changes()) {
@@ -499,7 +519,10 @@ cpprof_start(const char *directory)
 	bool ok = true;
 
 	process_lock(&control_lock);
-	if (!sampling_check_process()) {
+	if (!sampling_check_process() && control_has_left()) {
+		errno = EBUSY;
+		ok = false;
+	} else if (!sampling_check_process()) {
 		if (directory == NULL)
 			directory = getenv(CPPROF_ENVIRONMENT_OUTPUT);
 		ok = output_prepare(directory, path, sizeof path) &&
