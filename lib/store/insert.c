@@ -70,17 +70,20 @@ remember_node(struct frame_node *at, const struct node *node)
  * again.
  */
 static void
-mark_helpers(struct walked_frame *frames, size_t from, size_t n)
+mark_helpers(struct readable *readable, struct walked_frame *frames,
+    size_t from, size_t n)
 {
+	uintptr_t called_at;
 	size_t i;
 
 	for (i = from > 0 ? from : 1; i < n; i++) {
 		const struct walked_frame *caller = &frames[i - 1];
 
+		called_at = (uintptr_t)caller->address + 1;
 		if (is_hidden(caller) && (caller->flags & FRAME_EXACT) == 0 &&
 		    ((caller->flags & FRAME_HELPER) != 0 || arch_call_target(
-		    (const unsigned char *)(uintptr_t)caller->address + 1,
-		    ARCH_CALLING_SIZE) != 0))
+		    (const unsigned char *)called_at, readable_before(readable,
+		    called_at, ARCH_CALLING_SIZE)) != 0))
 			frames[i].flags |= FRAME_HELPER;
 	}
 }
@@ -311,7 +314,8 @@ insert_stack(struct thread *thread, struct node *leaf)
 	enum store_result result = insert_begin(&insertion), filled;
 	struct insert_batch batch;
 
-	mark_helpers(insertion.native, insertion.at, insertion.n_native);
+	mark_helpers(&unwinder->readable, insertion.native, insertion.at,
+	    insertion.n_native);
 	while (result == STORE_OK && (insertion.at < insertion.n_native ||
 	    insertion.python_at < insertion.n_python)) {
 		filled = fill_batch(&insertion, &batch);
