@@ -390,7 +390,6 @@ EXTRA_DIST += tests/judge.py tests/shares.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/scripted
 measured_tests += tests/shares.py
-judged_tests += tests/shares.py tests/test-parts.py
 endif
 tests_programs_scripted_SOURCES = tests/programs/scripted.c \
 	tests/programs/spin.h

@@ -23,7 +23,7 @@ AM_TESTS_ENVIRONMENT = \
 	CPPROF='$(abs_builddir)/cpprof'; export CPPROF; \
 	srcdir='$(abs_srcdir)'; export srcdir; \
 	builddir='$(abs_builddir)'; export builddir; \
-	RETRIED_TESTS='$(filter-out $(judged_tests),$(measured_tests) $(recording_tests))'; \
+	RETRIED_TESTS='$(measured_tests) $(recording_tests)'; \
 	export RETRIED_TESTS; \
 	PYTHON3='$(PYTHON3)'; export PYTHON3;
 
