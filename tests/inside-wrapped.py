@@ -412,6 +412,20 @@ def check_marks(directory):
         (is_well, [result.stderr for result in results]))
 
 
+def check_at_work(directory):
+    """Recordings begin while a thread is nearly always at work in the collector,
+    with signals blocked that it does not block itself."""
+    path = os.path.join(directory, 'at-work')
+    wrong = []
+    for i in range(rounds(8)):
+        with Served(directory, SERVED, 'greedy') as served:
+            result = record(served, path, '--for', '0.1s', '-r', 'real',
+                            '-r', 'alloc-bytes:1')
+            if result.returncode != 0 or not served.is_well():
+                wrong.append((i, result.stderr, served.process.poll()))
+    claims.make('recordings can begin while threads allocate', wrong)
+
+
 def check_kept(directory):
     """Each recording gives back what the last one has left."""
     path = os.path.join(directory, 'kept')
@@ -461,6 +475,7 @@ def main():
         check_edges(directory)
         check_again(directory, SERVED)
         check_marks(directory)
+        check_at_work(directory)
         check_kept(directory)
         compiler = shutil.which('cc') or shutil.which('gcc')
         source = os.path.join(SOURCE, 'tests', 'programs', 'served.c')

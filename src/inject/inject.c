@@ -525,6 +525,7 @@ inject_take_answer(int fd, struct inject_target *target, struct error *error)
 		return false;
 	target->variable = found.variable;
 	target->mask = found.mask;
+	target->n_unreached = found.n_unreached;
 	size = found.n_threads * sizeof *target->threads;
 	if (size == 0)
 		return true;

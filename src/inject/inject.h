@@ -39,10 +39,15 @@ struct inject_target {
 	uint64_t start;		/* when it began, in ticks since the boot */
 	uint64_t variable;	/* where its struct cpprof_inside is */
 	uint64_t mask;		/* the collector's signals */
-	size_t n_threads;	/* whose mask was changed */
+	size_t n_unreached;	/* threads that block these, and never were
+				 * in a state in which their mask may be
+				 * changed: they are not sampled */
+	size_t n_threads;
 	struct inject_thread_mask {
 		pid_t tid;
-		uint64_t blocked;	/* that it had blocked, of these */
+		uint64_t blocked;	/* that it had blocked, of these; 0:
+					 * its mask was not changed */
+		bool is_open;		/* it is still to be looked at */
 	} *threads;		/* [n_threads] */
 };
 
@@ -169,7 +174,8 @@ pid_t inject_thread_choose(const struct inject_process *process,
 
 /*
  * Lets all threads take signals of a mask, and notes in the target which had
- * blocked some; and blocks them again.
+ * blocked some; and blocks them again.  A thread in the midst of the collector's
+ * work, or of the C library's, is waited for.
  */
 int inject_threads_unblock(struct inject_target *target, struct error *error);
 void inject_threads_block(const struct inject_target *target);

@@ -33,12 +33,15 @@ enum {
 	COPY_SIZE = 65536,	/* of a stack */
 	STOP_MS = 300,		/* how long to wait for a thread's stop, which
 				 * needs a processor */
-	MASK_TRIES = 10,
+	MASKS_MS = 3000,	/* how long to wait for all threads' masks */
 	CHOOSE_MS = 1000,
 	PARTIAL_MS = 400,	/* from then on, stacks need not be whole */
 	RESTART_NOINTR = 513,	/* the kernel's ERESTARTNOINTR */
 	USER_CODE = 0x33,	/* the code segment of 64-bit programs */
 };
+
+/* Numbers 32 and 33, by which glibc cancels threads and sets their ids. */
+#define SIGNALS_OF_LIBRARY ((uint64_t)3 << 31)
 
 static uint64_t
 inject_thread_now_ms(void)
@@ -603,14 +606,14 @@ inject_thread_choose(const struct inject_process *process, struct error *error)
 
 /* The signals that a thread blocks. */
 static uint64_t
-inject_blocked(pid_t pid, const char *tid)
+inject_blocked(pid_t pid, pid_t tid)
 {
 	uint64_t blocked = 0;
 	char path[64], line[256];
 	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/status", (long)pid,
-	         tid);
+	snprintf(path, sizeof path, "/proc/%ld/task/%ld/status", (long)pid,
+	         (long)tid);
 	file = fopen(path, "re");
 	while (file != NULL && fgets(line, sizeof line, file) != NULL &&
 	       sscanf(line, "SigBlk: %" SCNx64, &blocked) != 1)
@@ -620,24 +623,44 @@ inject_blocked(pid_t pid, const char *tid)
 	return blocked;
 }
 
-/* Changes a thread's mask to one with or without these signals. */
-static bool
+enum inject_change {
+	CHANGE_DONE,
+	CHANGE_LATER,	/* not in the state in which the thread is now */
+	CHANGE_NEVER,	/* it has ended, may not be stopped, or waits for the
+			 * signals that it blocks, as glibc's timers do */
+};
+
+/*
+ * Changes a thread's mask to one with or without these signals.  Not while it
+ * blocks the C library's own: no function of the library blocks those for the
+ * program.  The collector does while it works, where a tick would destroy what it
+ * works at, and the library itself does for moments.  Both then set back the mask
+ * that they found.
+ */
+static enum inject_change
 inject_change_mask(pid_t tid, uint64_t signals, bool is_blocked)
 {
-	uint64_t mask;
-	unsigned n = 0;
-	bool ok;
+	struct user_regs_struct registers;
+	uint64_t mask = 0;
+	bool ok, is_own, waits;
 
-	while (!inject_thread_stop(tid)) {
-		if (errno != EAGAIN || ++n == MASK_TRIES)
-			return false;
+	if (!inject_thread_stop(tid)) {
+		if (errno != EAGAIN)
+			return CHANGE_NEVER;
 		inject_release_late();
+		return CHANGE_LATER;
 	}
-	ok = ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) == 0;
+	ok = ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) == 0 &&
+	    ptrace(PTRACE_GETREGS, tid, 0, &registers) == 0;
+	is_own = (mask & SIGNALS_OF_LIBRARY) != 0;
+	waits = ok && registers.orig_rax == SYS_rt_sigtimedwait;
 	mask = is_blocked ? mask | signals : mask & ~signals;
-	ok = ok && ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask) == 0;
+	ok = ok && (is_own ||
+	    ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask) == 0);
 	inject_thread_release(tid);
-	return ok;
+	if (!ok || (is_own && waits))
+		return CHANGE_NEVER;
+	return is_own ? CHANGE_LATER : CHANGE_DONE;
 }
 
 /* The collector's own thread must stay as it is. */
@@ -657,8 +680,9 @@ inject_is_collectors(pid_t pid, const char *tid)
 	return strcmp(name, CPPROF_INSIDE_THREAD "\n") == 0;
 }
 
-int
-inject_threads_unblock(struct inject_target *target, struct error *error)
+/* Notes all threads that seem to block some of the signals. */
+static int
+inject_find_blocking(struct inject_target *target, struct error *error)
 {
 	const struct dirent *entry;
 	size_t capacity = 0;
@@ -671,31 +695,73 @@ inject_threads_unblock(struct inject_target *target, struct error *error)
 	while (result == 0 && tasks != NULL &&
 	       (entry = readdir(tasks)) != NULL) {
 		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		const uint64_t blocked = tid > 0 ? inject_blocked(target->pid,
-		    entry->d_name) & target->mask : 0;
 
-		if (blocked == 0 ||
-		    inject_is_collectors(target->pid, entry->d_name) ||
-		    !inject_change_mask(tid, blocked, false))
+		if (tid <= 0 ||
+		    (inject_blocked(target->pid, tid) & target->mask) == 0 ||
+		    inject_is_collectors(target->pid, entry->d_name))
 			continue;
 		result = memory_grow(&target->threads, &capacity,
 		                     target->n_threads + 1,
 		                     sizeof *target->threads, error);
 		if (result == 0)
 			target->threads[target->n_threads++] =
-			    (struct inject_thread_mask){ tid, blocked };
+			    (struct inject_thread_mask){ tid, 0, true };
 	}
 	if (tasks != NULL)
 		closedir(tasks);
 	return result;
 }
 
+/* Unblocks the signals in those that can be changed now. */
+static void
+inject_unblock_some(struct inject_target *target)
+{
+	target->n_unreached = 0;
+	for (size_t i = 0; i < target->n_threads; i++) {
+		struct inject_thread_mask *thread = &target->threads[i];
+		uint64_t blocked;
+		enum inject_change change;
+
+		if (!thread->is_open)
+			continue;
+		blocked = inject_blocked(target->pid, thread->tid) &
+		    target->mask;
+		change = blocked == 0 ? CHANGE_NEVER :
+		    inject_change_mask(thread->tid, blocked, false);
+		thread->is_open = change == CHANGE_LATER;
+		thread->blocked = change == CHANGE_DONE ? blocked : 0;
+		target->n_unreached += thread->is_open;
+	}
+}
+
+int
+inject_threads_unblock(struct inject_target *target, struct error *error)
+{
+	const uint64_t until_ms = inject_thread_now_ms() + MASKS_MS;
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	if (inject_find_blocking(target, error) != 0)
+		return -1;
+	inject_unblock_some(target);
+	while (target->n_unreached > 0 && inject_thread_now_ms() < until_ms) {
+		nanosleep(&pause, NULL);
+		inject_unblock_some(target);
+	}
+	return 0;
+}
+
 void
 inject_threads_block(const struct inject_target *target)
 {
+	const uint64_t until_ms = inject_thread_now_ms() + MASKS_MS;
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
 	for (size_t i = 0; i < target->n_threads; i++)
-		inject_change_mask(target->threads[i].tid,
-		                   target->threads[i].blocked, true);
+		while (target->threads[i].blocked != 0 &&
+		       inject_change_mask(target->threads[i].tid,
+		                          target->threads[i].blocked, true) ==
+		       CHANGE_LATER && inject_thread_now_ms() < until_ms)
+			nanosleep(&pause, NULL);
 }
 
 #endif

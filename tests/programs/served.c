@@ -15,7 +15,8 @@
  * beginning, are freed meanwhile; `rare`: a thread that waits nearly always, for
  * a second each time, with `edge` for 90 ms; `plugin PATH`: after two seconds,
  * loads a library and calls its function plugin_run all the time; `dive`: a thread
- * that stays at the end of 2,000 calls for three seconds, again and again.
+ * that stays at the end of 2,000 calls for three seconds, again and again; `greedy`:
+ * 16 threads that do nothing but allocate and free.
  *
  * Prints what went wrong, and exits with 7.
  */
@@ -34,6 +35,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { N_GREEDY = 16 };
 
 enum part {
 	GROW_LONG,
@@ -143,6 +146,17 @@ allocate(void *unused)
 	free(changing);
 	for (i = 0; i < 64; i++)
 		free(ring[i]);
+	return unused;
+}
+
+static void *
+allocate_greedily(void *unused)
+{
+	while (!is_over) {
+		char *volatile block = malloc(1000);
+
+		free(block);
+	}
 	return unused;
 }
 
@@ -299,7 +313,7 @@ main(int argc, char **argv)
 	const uint64_t length = strtoull(argv[2], NULL, 10) * 1000000;
 	/* In code: at a fixed address, that of a stub of the program's. */
 	void *(*const volatile allocator)(size_t) = malloc;
-	pthread_t threads[8];
+	pthread_t threads[8 + N_GREEDY];
 	unsigned n = 0;
 	int fd;
 
@@ -321,6 +335,10 @@ main(int argc, char **argv)
 			pthread_create(&threads[n++], NULL, wait_rarely, NULL);
 		if (strcmp(argv[i], "dive") == 0)
 			pthread_create(&threads[n++], NULL, dive_again, NULL);
+		for (unsigned j = 0; strcmp(argv[i], "greedy") == 0 &&
+		    j < N_GREEDY; j++)
+			pthread_create(&threads[n++], NULL, allocate_greedily,
+			    NULL);
 		if (strcmp(argv[i], "plugin") == 0)
 			pthread_create(&threads[n++], NULL, run_plugin,
 			    argv[++i]);

@@ -214,6 +214,10 @@ attach_inside_begin(struct attach_inside_one *one, pid_t pid,
 		                      error);
 	if (result != 0)
 		inject_place_remove(&one->place);
+	else if (one->target.n_unreached > 0)
+		message_note("%zu of the threads of process %ld block the "
+		             "collector's signals: they are not sampled",
+		             one->target.n_unreached, (long)pid);
 	text_free(&settings);
 	return result;
 }
