@@ -335,6 +335,50 @@ each_millisecond_of_short_threads_has_its_share(void **state)
 	}
 }
 
+/* Hits of a thread whose periods are drawn; traps come 20 to 39 us late. */
+static uint64_t
+run_drawn(struct machine *machine, uint64_t end_us, double share)
+{
+	uint64_t hits = 0, alarm, trap_us;
+
+	perf_clock_steady(&machine->thread, 0, false);
+	machine->meters.accounts[0].is_by_hand = true;
+	alarm = set_alarm(machine);
+	trap_us = now_us + alarm;
+	while (trap_us < end_us) {
+		const uint64_t mode = meter_random(trap_us);
+
+		if ((double)(mode >> 32) >= share * 0x100000000) {
+			now_us = trap_us + 20 + mode % 20;
+			hits += perf_clock_trap(&machine->thread, 0, true);
+			hits += perf_clock_own(&machine->thread, 0);
+			alarm = set_alarm(machine);
+			trap_us = now_us;
+		}
+		trap_us += alarm;
+	}
+	return hits;
+}
+
+/* Also where a trap is earlier than usual and its period ended in the kernel. */
+static void
+drawn_periods_are_charged_what_they_last(void **state)
+{
+	static const double shares[] = { 0, 0.3, 0.6 };
+	const uint64_t interval = 1000;
+	struct machine machine;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof shares / sizeof *shares; i++) {
+		double found;
+
+		start(&machine, interval, true);
+		found = part(run_drawn(&machine, LONG_US, shares[i]), interval);
+		if (fabs(found - (1 - shares[i])) > 0.01)
+			fail_msg("%.3f, not %.3f", found, 1 - shares[i]);
+	}
+}
+
 /* Of all recordings: a delay of 0 is one that the clocks do not show. */
 static void
 the_usual_delay_of_traps_is_not_the_least(void **state)
@@ -361,6 +405,7 @@ main(void)
 		cmocka_unit_test(both_modes_are_charged_what_they_use),
 		cmocka_unit_test(
 		    each_millisecond_of_short_threads_has_its_share),
+		cmocka_unit_test(drawn_periods_are_charged_what_they_last),
 		cmocka_unit_test(the_usual_delay_of_traps_is_not_the_least),
 	};
 

@@ -102,7 +102,7 @@ uint64_t shared_pace(uint64_t us);
  * TRAP_DELAY_UNKNOWN notes nothing, and is returned if nobody has.
  */
 #define TRAP_DELAY_UNKNOWN UINT32_MAX
-#define TRAP_DELAY_MAX_US 60	/* on a slow virtual machine */
+#define TRAP_DELAY_MAX_US 200	/* on a slow virtual machine */
 uint32_t shared_trap_delay(uint32_t us);
 
 /*

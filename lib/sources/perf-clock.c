@@ -221,7 +221,7 @@ time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
 {
 	const uint64_t before = clock->counted_us;
 	const uint64_t passed = now - clock->armed_us;
-	uint64_t delay, usual, n = 1, due;
+	uint64_t delay, usual, shorter, n = 1, due;
 
 	/*
 	 * How many times the period has ended: more than once if it has ended
@@ -233,7 +233,10 @@ time_of_trap(struct perf_clock *clock, struct account *account, uint64_t now)
 		if (delay > TRAP_DELAY_MAX_US)
 			delay = TRAP_DELAY_MAX_US;
 		usual = shared_trap_delay((uint32_t)delay);
-		n = (passed - (usual < delay ? usual : delay)) /
+		/* A delay may be shorter than usual. */
+		shorter = usual < clock->alarm_us / 2 ? usual :
+		    clock->alarm_us / 2;
+		n = (passed - (usual < delay ? usual : delay) + shorter) /
 		    clock->alarm_us;
 	}
 	due = clock->armed_us + n * clock->alarm_us;
