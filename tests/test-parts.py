@@ -125,7 +125,7 @@ def name_of(is_root):
 
 
 def check_switches(claims, copies, is_root):
-    for resources in 'cpu:1000', 'cpu:1000,page-faults:20':
+    for resources in ('cpu:1000' if is_root else 'cpu:1000,page-faults:20',):
         how = f'{resources} {name_of(is_root)}'
         names = [claim_of(name, how) for name in
                  (*(f'part_{part}' for part in ALL), 'part_partner', 'total')]
@@ -145,7 +145,7 @@ def check_switches(claims, copies, is_root):
 def check_modes(claims, copies, is_root):
     """In which mode ticks find a part depends on the machine, where some come
     only at the end of a call; the program asks the kernel itself."""
-    for resources in 'user,system', 'user,system,cpu':
+    for resources in ('user,system,cpu' if is_root else 'user,system',):
         names = {name: f'part_user of {name}, {resources} {name_of(is_root)}'
                  for name in ('user', 'system')}
 
