@@ -303,11 +303,21 @@ def the_first_screen_tells_the_amount():
     counts = os.path.join(HOME, "callgrind.out.1")
     with open(counts, "w") as file:
         file.write("events: Ir Dr\nfl=a.c\nfn=main\n1 16384 7\n")
+    kinds = os.path.join(HOME, "kinds.txt")
+    with open(kinds, "w") as file:
+        for i in range(20):
+            kind = "core" if i % 4 else "atom"
+            file.write(f"prog 1/1 {i / 250:.6f}: {1000:10} "
+                       f"cpu_{kind}/cycles/P: \n"
+                       f"\t{0x1000:16x} main+0x4 (/bin/prog)\n\n")
     for path, want in ((weights, "164 samples of cpu, one per 4 ms"),
+                       (kinds, "5 samples of cpu_atom/cycles/P, 5000 cycles; "
+                        "15 samples of cpu_core/cycles/P, 15000 cycles "
+                        "(75% of all kinds of cores)"),
                        (script, "164 samples of cpu-clock, 656 ms"),
                        (counts, "16384 instructions of Ir; "
                         "7 data reads of Dr")):
-        terminal = Terminal(path, columns=120)
+        terminal = Terminal(path, columns=160)
         screen = terminal.expect("lists all commands")
         assert f": {want}\r\n" in screen, (want, screen)
         terminal.type("quit\n")

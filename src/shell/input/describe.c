@@ -143,6 +143,45 @@ describe_add_resource(const struct session *session, uint32_t number,
 	}
 }
 
+/* What follows the unit of the processor: "cycles/P" of "cpu_core/cycles/P". */
+static const char *
+describe_event(const struct resource *resource)
+{
+	const char *slash = strchr(resource->name, '/');
+
+	return strncmp(resource->name, "cpu_", 4) == 0 && slash != NULL ?
+	    slash + 1 : NULL;
+}
+
+/*
+ * Where there are cores of two kinds, each counts an event in a resource of its
+ * own: what share of all this one holds, if it holds most.
+ */
+static void
+describe_add_share(const struct profile *profile, uint32_t number,
+                   struct text_buffer *text)
+{
+	const char *event = describe_event(&profile->resources[number]);
+	double hits, of = 0;
+	uint64_t samples;
+	bool is_most = event != NULL;
+
+	hits = (double)profile_hits(profile, number, &samples);
+	for (uint32_t i = 0; is_most && i < profile->n_resources; i++) {
+		const char *other = describe_event(&profile->resources[i]);
+		double others;
+
+		if (other == NULL || strcmp(other, event) != 0)
+			continue;
+		others = (double)profile_hits(profile, i, &samples);
+		of += others;
+		is_most = i == number || others < hits;
+	}
+	if (is_most && of > hits)
+		text_add_format(text, " (%.0f%% of all kinds of cores)",
+		                100 * hits / of);
+}
+
 /* Names all resources, the current one first. */
 static void
 add_profile(const struct session *session, struct text_buffer *text)
@@ -157,11 +196,13 @@ add_profile(const struct session *session, struct text_buffer *text)
 	text_add_printable(text, program, strlen(program));
 	text_add_string(text, ": ");
 	describe_add_resource(session, subject->resource, text);
+	describe_add_share(profile, subject->resource, text);
 	for (uint32_t i = 0; i < profile->n_resources; i++) {
 		if (i == subject->resource)
 			continue;
 		text_add_string(text, "; ");
 		describe_add_resource(session, i, text);
+		describe_add_share(profile, i, text);
 	}
 	if (profile_is_growing(profile))
 		text_add_string(text, "; still running, try reload");
