@@ -118,16 +118,15 @@ set_pace(struct thread *thread, unsigned column, unsigned stride)
 }
 
 bool
-perf_clock_steady(struct thread *thread, unsigned column, bool is_repeated)
+perf_clock_steady(struct thread *thread, unsigned column, bool is_fixed)
 {
 	struct meter *meter = &thread->meters->accounts[column].meter;
 	const uint64_t interval = meter->interval;
-	const bool is_drawn = resources.is_random ||
-	    (resources.columns[column].is_paced && !is_repeated);
 
-	if (is_drawn ? meter->least != 0 : meter->random == 0)
+	if (is_fixed ? meter->random == 0 : meter->random != 0 &&
+	    meter->least != 0)
 		return false;
-	meter_start_apart(meter, interval, (interval + 1) / 2, is_drawn,
+	meter_start_apart(meter, interval, (interval + 1) / 2, !is_fixed,
 	    seed_of(thread, column));
 	return true;
 }

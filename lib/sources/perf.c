@@ -20,6 +20,7 @@
 #define TRAPS_AT_FIRST 4	/* a clock's, whose distances have no memory */
 #define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
 				   the user has not chosen it */
+#define DRAWN_US 4000		/* of the clock: rare enough to be set each */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
 				   none */
@@ -315,20 +316,27 @@ open_clock_again(struct thread *thread, unsigned column)
 }
 
 /*
- * For a clock, which starts a whole period.  A period that the kernel
- * repeats by itself costs no calls, but each change loses the time from the
- * trap to the handler.  So short threads set each period.
+ * For a clock, which starts a whole period.  A period that the kernel repeats by
+ * itself costs no calls; setting one takes 1 us, and 10 on virtual machines.  But
+ * repeated ones can be in step with what the program does, or with its turns on a
+ * shared processor.  So long ones are drawn and set each time, unless there are
+ * too many descriptors to be kept, and short ones at first, as those of short
+ * threads are.
  */
 static void
 set_clock(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->meters->accounts[column];
 	const uint64_t least = resources.columns[column].row->least / 2;
-	const bool is_repeated = !resources.is_random &&
-	    account->n_traps >= (resources.columns[column].is_paced ?
-	    TRAPS_BY_HAND : TRAPS_AT_FIRST) && !thread->meters->clock.must_set;
+	const unsigned by_hand = resources.columns[column].is_paced ?
+	    TRAPS_BY_HAND : TRAPS_AT_FIRST;
+	const bool is_drawn = resources.is_random ||
+	    (account->meter.interval >= DRAWN_US && n_open <= most_open);
+	const bool is_repeated = !is_drawn && account->n_traps >= by_hand &&
+	    !thread->meters->clock.must_set;
 	const bool is_new = account->n_traps >= TRAPS_AT_FIRST &&
-	    perf_clock_steady(thread, column, is_repeated);
+	    perf_clock_steady(thread, column, !is_drawn &&
+	    account->n_traps >= by_hand);
 	const bool is_by_hand = !is_repeated || is_new;
 	uint64_t period = repeated_period(account), number;
 

@@ -375,14 +375,13 @@ void perf_clock_start(struct thread *thread, unsigned column);
 
 /*
  * After a thread's first samples: makes intervals differ by no more than they
- * have to.  They are drawn between half and one and a half of their mean, if
- * they are random or are to be out of step with the program's timers, or fixed,
- * if not or if the kernel is to repeat them.  If this changes them, the new ones
+ * have to.  They are drawn between half and one and a half of their mean, or
+ * fixed, if the kernel is to repeat them.  If this changes them, the new ones
  * begin at a random point of the first: returns true, and the next boundary is
  * the end of another period.
  */
 bool perf_clock_steady(struct thread *thread, unsigned column,
-    bool is_repeated);
+    bool is_fixed);
 
 /*
  * The period to set now, at least `least`, so that the event traps after
