@@ -32,6 +32,8 @@ static const struct {
 	  "std::ios_base::failure::~failure", "~failure" },
 	{ "bool std::operator< <char>(std::allocator<char> const&, int)",
 	  "std::operator<", "operator<" },
+	{ "int [Shop] Shop.Cart::Sum(int)[Optimized]", "Shop.Cart::Sum",
+	  "Sum" },
 	{ "std::ostream& operator<< <int>(std::ostream&, int)",
 	  "operator<<", "operator<<" },
 	{ "bool operator<<int>(int)", "operator<", "operator<" },

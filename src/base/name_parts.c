@@ -732,8 +732,10 @@ find_form(const struct parts_finding *finding, struct outer outer)
 			}
 			break;
 		case OUTER_TOKEN:
+			/* .NET: "int [Shop] Shop.Cart::Sum(int)[Optimized]" */
 			form.has_parameters = token->is_list &&
-			    token->opens == '(';
+			    (token->opens == '(' ||
+			     (token->opens == '[' && form.has_parameters));
 			has_operator |= token->opens == 'o';
 			if (is_declarator(finding, token))
 				form.declarator = token;
