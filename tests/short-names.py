@@ -171,6 +171,58 @@ def patterns_match_all_that_a_name_is_short_for(profile):
     assert answer.stdout.count(" below 90% ") == 2, answer
 
 
+TYPED = r"""main;loads (json/__init__.py) 9
+main;JSONDecoder.decode (json/decoder.py) 8
+main;dumps (json/__init__.py) 7
+main;dumps (vendor/json/__init__.py) 6
+main;json.exact 5
+main;exact (json/__init__.py) 4
+main;std::__1::vector<int>::at(int) 3
+main;<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend 2
+"""
+
+
+def names_are_typed_by_the_rules_of_languages(directory):
+    profile = write(directory, "typed.folded", TYPED)
+    loads = "loads (json/__init__.py)"
+    for typed, whole in (
+            ("json.loads", loads),
+            ("json.JSONDecoder.decode",
+             "JSONDecoder.decode (json/decoder.py)"),
+            ("json.exact", "json.exact"),
+            ("std::vector::at", "std::__1::vector<int>::at(int)"),
+            ("Vec::extend", "<alloc::vec::Vec<T> as "
+             "core::iter::Extend<T>>::extend")):
+        for command in "up", "down", "callers", "flame":
+            answer = run("format json", f"{command} {typed}",
+                         profile=profile)
+            assert answer.returncode == 0, answer.stderr
+            assert json.loads(answer.stdout)["root"] == whole, answer.stdout
+        answer = run("format json", f"body {typed}", profile=profile)
+        rows = json.loads(answer.stdout)["rows"]
+        assert [row["path"][-1] for row in rows] == [whole], answer
+    answer = run("narrow main json.loads", "group g = json.loads", "steps",
+                 profile=profile)
+    assert f" narrow (main |{loads}|)\n" in answer.stdout, answer
+    assert f" group g = |{loads}|\n" in answer.stdout, answer
+    for command in "list", "disasm":
+        answer = run(f"{command} json.loads", profile=profile)
+        assert loads in answer.stderr, answer
+        assert "has no function" not in answer.stderr, answer
+    answer = run("assert functions json.loads above 1%", profile=profile)
+    assert f" functions |{loads}| above 1% " in answer.stdout, answer
+    # Several: an error where one is needed, else all; the steps are saved so.
+    both = "|dumps (json/__init__.py)|, |dumps (vendor/json/__init__.py)|"
+    answer = run("up json.dumps", profile=profile)
+    assert answer.returncode == 1 and answer.stdout == "", answer
+    assert answer.stderr == (
+        f"-e:1: json.dumps is short for 2 functions: {both}\n"), answer
+    answer = run("narrow json.dumps", "steps", "functions json.dumps",
+                 profile=profile)
+    assert " narrow (json.dumps)\n" in answer.stdout, answer
+    assert answer.stdout.count("\n1.0") + answer.stdout.count("\n0.") == 2
+
+
 BEGUN = """main;|lex::tokenize(char)| 50
 main;token_read;tok_one 9
 main;token_read 5
@@ -532,6 +584,8 @@ def main():
         for name in MANGLED:
             claims.attempt(f"names in {name} are demangled",
                            mangled_names_are_demangled, directory, name)
+        claims.attempt("names are typed by the rules of languages",
+                       names_are_typed_by_the_rules_of_languages, directory)
         claims.attempt("what begins as typed is meant",
                        what_begins_as_typed_is_meant, directory)
         claims.attempt("paths show the name in which they differ",

@@ -498,6 +498,148 @@ a_short_name_stands_for_longer_ones(void **state)
 	assert_true(stands_for("y.Method", "github.com/x/y.Method", true));
 }
 
+/* What programmers type, and how it stands for a function's name. */
+static const struct {
+	const char *typed, *name;
+	enum name_reading reading;
+} typed_cases[] = {
+	{ "push_back", "std::vector<int>::push_back(int const&)",
+	  READING_INNER },
+	{ "ns::run", "int ns::run<int>(int) const", READING_SHORT },
+	/* Python: the file is the module. */
+	{ "json.loads", "loads (json/__init__.py)", READING_QUALIFIED },
+	{ "json.loads()", "loads (json/__init__.py)", READING_QUALIFIED },
+	{ "json.loads", "loads (/usr/lib/python3.12/json/__init__.py:299)",
+	  READING_QUALIFIED },
+	{ "json.decoder.JSONDecoder.decode",
+	  "JSONDecoder.decode (json/decoder.py)", READING_QUALIFIED },
+	{ "json.JSONDecoder.decode", "JSONDecoder.decode (json/decoder.py)",
+	  READING_SPARSE },
+	{ "app.outer.inner", "outer.<locals>.inner (app.py)", READING_SPARSE },
+	{ "json.loads", "py::loads:/usr/lib/python3.12/json/__init__.py",
+	  READING_QUALIFIED },
+	{ "json.load", "loads (json/__init__.py)", N_NAME_READINGS },
+	{ "son.loads", "loads (json/__init__.py)", N_NAME_READINGS },
+	{ "loads.json", "loads (json/__init__.py)", N_NAME_READINGS },
+	{ "simplejson.loads", "loads (json/__init__.py)", N_NAME_READINGS },
+	{ "json", "loads (json/__init__.py)", N_NAME_READINGS },
+	/* JavaScript */
+	{ "events.emit", "emit (node:events:519)", READING_QUALIFIED },
+	{ "express.handle", "handle (express/index.js:12)", READING_SPARSE },
+	/* Java */
+	{ "com.example.Cart.total", "com/example/Cart.total",
+	  READING_QUALIFIED },
+	{ "Cart.total", "com/example/Cart.total_[j]", READING_QUALIFIED },
+	{ "com.example.Cart.total", "Lcom/example/Cart;::total",
+	  READING_QUALIFIED },
+	/* .NET */
+	{ "Shop.Cart.Sum", "int [Shop] Shop.Cart::Sum(int)[Optimized]",
+	  READING_QUALIFIED },
+	/* C++ */
+	{ "std::vector::at", "int& std::__1::vector<int>::at(unsigned long)",
+	  READING_SPARSE },
+	{ "std.vector.at", "int& std::vector<int>::at(unsigned long)",
+	  READING_QUALIFIED },
+	{ "std::vector<char>::at", "int& std::__1::vector<int>::at(int)",
+	  N_NAME_READINGS },
+	{ "std::at", "std::vector<int>::at_end(int)", N_NAME_READINGS },
+	/* Rust */
+	{ "Vec::extend", "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
+	  READING_QUALIFIED },
+	{ "core::iter::Extend::extend",
+	  "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
+	  READING_QUALIFIED },
+	{ "T::extend", "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend",
+	  N_NAME_READINGS },
+	{ "Reader::read", "<&mut a::Reader<'_> as b::Read>::read",
+	  READING_QUALIFIED },
+	{ "Parser::next", "a::<impl b::Next for a::Parser>::next",
+	  READING_QUALIFIED },
+	{ "Parser::new", "<a::Parser<T>>::new", READING_QUALIFIED },
+	/* Go, PHP, Ruby, Erlang */
+	{ "http.Server.Serve", "net/http.(*Server).Serve", READING_QUALIFIED },
+	{ "User::find", "App\\Models\\User::find", READING_QUALIFIED },
+	{ "Foo::Bar.baz", "Foo::Bar#baz", READING_QUALIFIED },
+	{ "lists:map", "lists:map/2", READING_QUALIFIED },
+	/* What follows a blank belongs to the name. */
+	{ "f", "f 7", N_NAME_READINGS },
+	{ "f", "a.f [7]", N_NAME_READINGS },
+	{ "T::f", "a::T<int>::f(char) const [clone .cold]", READING_INNER },
+	{ "a.T.f", "int a::T<int>::f(char) const [clone .cold]",
+	  READING_QUALIFIED },
+	{ "", "f", N_NAME_READINGS },
+	{ ".", "f", N_NAME_READINGS },
+	{ "..", "f (a.py)", N_NAME_READINGS },
+	{ "/1", "f/1", N_NAME_READINGS },
+};
+
+static enum name_reading
+reading_of(const char *typed, const char *name, enum name_reading most)
+{
+	struct typed_name word;
+	struct name_parts parts = { 0 };
+	struct error error = { 0 };
+	enum name_reading reading;
+
+	assert_int_equal(typed_name_make(&word, typed, strlen(typed), &error),
+	                 0);
+	reading = typed_name_stands_for(&word, name, strlen(name), most,
+	                                &parts, &error);
+	assert_false(error.is_set);
+	name_parts_free(&parts);
+	return reading;
+}
+
+static void
+a_typed_name_stands_for_functions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(typed_cases); i++) {
+		const char *typed = typed_cases[i].typed;
+		const char *name = typed_cases[i].name;
+		enum name_reading wanted = typed_cases[i].reading;
+		enum name_reading reading = reading_of(typed, name,
+		                                       READING_SPARSE);
+
+		if (reading != wanted)
+			fail_msg("%s for %s: %d, not %d", typed, name, reading,
+			         wanted);
+		if (wanted > READING_SHORT && wanted < N_NAME_READINGS)
+			assert_int_equal(reading_of(typed, name, wanted - 1),
+			                 N_NAME_READINGS);
+	}
+}
+
+/* Any name stands for itself; one of 2 MB is one identifier. */
+static void
+any_bytes_are_typed(void **state)
+{
+	enum { SIZE = 1 << 21 };
+	char *name = malloc(SIZE + 1);
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		struct text_buffer typed = { 0 }, other = { 0 };
+
+		add_noise(&typed);
+		add_noise(&other);
+		reading_of(text_string(&typed), text_string(&other),
+		           READING_SPARSE);
+		reading_of(text_string(&typed), text_string(&typed),
+		           READING_SPARSE);
+		text_free(&typed);
+		text_free(&other);
+	}
+	for (size_t i = 0; i < SIZE; i++)
+		name[i] = "a::<"[i % 4];
+	name[SIZE] = '\0';
+	assert_int_equal(reading_of("a", name, READING_SPARSE),
+	                 N_NAME_READINGS);
+	name[SIZE >> 2] = '\0';
+	reading_of("a::a", name, READING_SPARSE);
+	free(name);
+}
+
 /* A digest of short names, or 0 with *error set. */
 static uint64_t
 digest_names(void *data, struct error *error)
@@ -542,6 +684,8 @@ main(void)
 		cmocka_unit_test(any_bytes_are_a_name),
 		cmocka_unit_test(deep_brackets_take_no_longer),
 		cmocka_unit_test(a_short_name_stands_for_longer_ones),
+		cmocka_unit_test(a_typed_name_stands_for_functions),
+		cmocka_unit_test(any_bytes_are_typed),
 		cmocka_unit_test(shortening_survives_any_failure_of_memory),
 	};
 

@@ -26,6 +26,7 @@ libcore_a_SOURCES += \
 	src/base/task.c src/base/task.h \
 	src/base/text_buffer.c src/base/text_buffer.h \
 	src/base/text_lines.c \
+	src/base/typed_name.c \
 	src/base/units.c src/base/units.h \
 	src/base/utf8.c \
 	src/base/worker.c src/base/worker.h \

@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include "src/base/memory.h"
-#include "src/base/short_name.h"
 
 enum pattern_kind {
-	PATTERN_EXACT, PATTERN_SHORT, PATTERN_GLOB, PATTERN_EXPRESSION
+	PATTERN_EXACT, PATTERN_TYPED, PATTERN_GLOB, PATTERN_EXPRESSION
 };
 
 struct pattern {
@@ -22,9 +21,9 @@ struct pattern {
 	char *text;
 	size_t length;
 	struct expression *expression;	/* NULL for other kinds */
-	/* Of PATTERN_SHORT. */
-	bool lacks_scopes;
-	size_t last, n_last;	/* the last identifier of the text */
+	/* Of PATTERN_TYPED. */
+	enum name_reading reading;
+	struct typed_name typed;	/* of the text */
 };
 
 static enum pattern_kind
@@ -90,23 +89,19 @@ pattern_new_exact(const char *text, struct error *error)
 }
 
 struct pattern *
-pattern_new_short(const char *text, bool lacks_scopes, struct error *error)
+pattern_new_typed(const char *text, enum name_reading reading,
+                  struct error *error)
 {
-	struct pattern *pattern = pattern_make(text, PATTERN_SHORT, error);
-	struct name_parts parts = { 0 };
+	struct pattern *pattern = pattern_make(text, PATTERN_TYPED, error);
 
 	if (pattern == NULL)
 		return NULL;
-	if (name_parts_find(&parts, text, pattern->length, error) != 0) {
-		pattern_free(pattern);
-		pattern = NULL;
-	} else {
-		pattern->lacks_scopes = lacks_scopes;
-		pattern->last = parts.last_begin;
-		pattern->n_last = parts.last_end - parts.last_begin;
-	}
-	name_parts_free(&parts);
-	return pattern;
+	pattern->reading = reading;
+	if (typed_name_make(&pattern->typed, pattern->text, pattern->length,
+	                    error) == 0)
+		return pattern;
+	pattern_free(pattern);
+	return NULL;
 }
 
 void
@@ -174,7 +169,7 @@ pattern_literal(const struct pattern *pattern, size_t *n)
 	size_t length = pattern->length - 2u * is_expression;
 
 	*n = length;
-	if (pattern->kind == PATTERN_EXACT || pattern->kind == PATTERN_SHORT)
+	if (pattern->kind == PATTERN_EXACT || pattern->kind == PATTERN_TYPED)
 		return text;
 	*n = 0;
 	for (size_t at = 0, next; at < length; at = next) {
@@ -248,22 +243,16 @@ capture_from(const struct pattern *pattern, const char *name, size_t length,
 
 /* Without memory, no name matches. */
 static bool
-short_matches(const struct pattern *pattern, const char *name, size_t length)
+pattern_typed_matches(const struct pattern *pattern, const char *name,
+                      size_t length)
 {
 	struct name_parts parts = { 0 };
 	struct error ignored = { 0 };
-	bool found;
-
-	/* Most names do not even have the last identifier. */
-	if (memmem(name, length, pattern->text + pattern->last,
-	           pattern->n_last) == NULL)
-		return false;
-	found = name_parts_find(&parts, name, length, &ignored) == 0 &&
-	    short_name_stands_for(pattern->text, pattern->length, name, length,
-	                          &parts, pattern->lacks_scopes, &ignored);
+	const enum name_reading reading = typed_name_stands_for(
+	    &pattern->typed, name, length, pattern->reading, &parts, &ignored);
 
 	name_parts_free(&parts);
-	return found && !ignored.is_set;
+	return reading < N_NAME_READINGS && !ignored.is_set;
 }
 
 /*
@@ -327,8 +316,8 @@ pattern_matches(const struct pattern *pattern, const char *name, size_t length)
 		                    length);
 	case PATTERN_EXPRESSION:
 		return expression_matches(pattern->expression, name, length);
-	case PATTERN_SHORT:
-		return short_matches(pattern, name, length);
+	case PATTERN_TYPED:
+		return pattern_typed_matches(pattern, name, length);
 	case PATTERN_EXACT:
 		break;
 	}

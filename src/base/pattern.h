@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "src/base/error.h"
+#include "src/base/short_name.h"
 
 /* ---- expression.c ---- */
 
@@ -85,9 +86,10 @@ struct pattern *pattern_new(const char *text, struct error *error);
 struct pattern *pattern_new_exact(const char *text, struct error *error);
 
 /*
- * Matches the names for which text is short (short_name_stands_for); likewise.
+ * Matches the names for which text stands in that way or a closer one
+ * (typed_name_stands_for); likewise.
  */
-struct pattern *pattern_new_short(const char *text, bool lacks_scopes,
+struct pattern *pattern_new_typed(const char *text, enum name_reading reading,
                                   struct error *error);
 void pattern_free(struct pattern *pattern);
 

@@ -182,6 +182,48 @@ bool short_name_stands_for(const char *typed, size_t n_typed,
                            const struct name_parts *parts, bool lacks_scopes,
                            struct error *error);
 
+/* ---- typed_name.c ---- */
+
+/*
+ * How a typed name stands for a function's, the closest way first.  The
+ * functions that it means are those of the closest way that there is.
+ */
+enum name_reading {
+	READING_SHORT,		/* short_name_stands_for */
+	READING_INNER,		/* the same without outer scopes */
+	READING_QUALIFIED,	/* its identifiers are the last ones of the
+				 * name: "json.loads" for
+				 * "loads (json/__init__.py)" */
+	READING_SPARSE,		/* the same, with others between them:
+				 * "std::vector::at" for
+				 * "std::__1::vector<int>::at(int)" */
+	N_NAME_READINGS		/* it does not */
+};
+
+/* Borrows its text. */
+struct typed_name {
+	const char *text;
+	size_t length;
+	const char *last, *innermost;	/* what a name must have that it is
+					 * short for, that it qualifies */
+	size_t n_last, n_innermost;
+};
+
+/* 0, or -1 with *error set for want of memory. */
+int typed_name_make(struct typed_name *typed, const char *text, size_t n,
+                    struct error *error);
+
+/*
+ * How it stands for name[n], no further than `most`.  *parts are used to find
+ * out.  N_NAME_READINGS for want of memory, too, with *error set.  O(n) for
+ * names without the typed function's identifier.
+ */
+enum name_reading typed_name_stands_for(const struct typed_name *typed,
+                                        const char *name, size_t n,
+                                        enum name_reading most,
+                                        struct name_parts *parts,
+                                        struct error *error);
+
 /* ---- near.c ---- */
 
 /*

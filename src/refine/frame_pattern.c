@@ -78,7 +78,7 @@ frame_pattern_fill(struct frame_pattern *pattern,
 	const char *rest = pattern->text;
 
 	if (word->is_short) {
-		pattern->pattern = pattern_new_short(rest, word->lacks_scopes,
+		pattern->pattern = pattern_new_typed(rest, word->reading,
 		                                     error);
 		return pattern->pattern == NULL ? -1 : 0;
 	}

@@ -127,9 +127,9 @@ struct pattern_word {
 	const char *text;
 	size_t length;
 	bool is_exact;		/* it was between bars: a name as it is */
-	bool is_short;		/* it is short for several functions, and means
-				 * all that it is short for */
-	bool lacks_scopes;	/* then: without outer scopes, too */
+	bool is_short;		/* it stands for several functions, and means
+				 * all of them */
+	enum name_reading reading;	/* then: in that way */
 };
 
 struct frame_pattern;

@@ -259,7 +259,7 @@ lengthen(struct reading *reading, struct pattern_word *word)
 	const struct session *session = reading->session;
 	const struct subject *subject = session->subject;
 	uint32_t *found;
-	bool lacks_scopes;
+	enum name_reading how;
 	size_t n;
 
 	if (subject->profile == NULL || is_no_short_name(word) ||
@@ -267,9 +267,9 @@ lengthen(struct reading *reading, struct pattern_word *word)
 	    NO_NAME)
 		return 0;
 	found = resolve_short_names(session, word->text, word->length, &n,
-	                            &lacks_scopes, reading->error);
+	                            &how, reading->error);
 	word->is_short = n > 1;
-	word->lacks_scopes = lacks_scopes;
+	word->reading = how;
 	if (n == 1)
 		*word = (struct pattern_word){
 			.text = names_text(subject->profile->names, found[0]),

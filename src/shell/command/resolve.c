@@ -174,14 +174,14 @@ resolve_is_function(const struct session *session, const char *text,
                     size_t length)
 {
 	struct error ignored = { 0 };
-	bool lacks_scopes;
+	enum name_reading reading;
 	size_t n;
 
 	if (session->subject->profile == NULL)
 		return false;
 	if (session_find_function(session, text, length) != NO_NAME)
 		return true;
-	free(resolve_short_names(session, text, length, &n, &lacks_scopes,
+	free(resolve_short_names(session, text, length, &n, &reading,
 	                         &ignored));
 	return n > 0;
 }
@@ -192,9 +192,9 @@ static uint32_t *
 short_functions(const struct session *session, const struct word *word,
                 struct arena *arena, size_t *n, struct error *error)
 {
-	bool lacks_scopes;
+	enum name_reading reading;
 	uint32_t *found = resolve_short_names(session, word->text,
-	                                      word->length, n, &lacks_scopes,
+	                                      word->length, n, &reading,
 	                                      error);
 	uint32_t *copy = found == NULL ? NULL :
 	    arena_alloc(arena, *n * sizeof *copy, error);
@@ -296,11 +296,11 @@ resolve_pattern(const struct session *session, const struct word *word,
 		return pattern_new_exact(word->text, error);
 	if (session->subject->profile != NULL) {
 		const struct names *names = session->subject->profile->names;
-		bool lacks_scopes;
+		enum name_reading reading;
 		size_t n;
 		uint32_t *found = resolve_short_names(session, word->text,
 		                                      word->length, &n,
-		                                      &lacks_scopes, error);
+		                                      &reading, error);
 
 		/*
 		 * A pattern for the functions for which a word is short; NULL:
@@ -310,7 +310,7 @@ resolve_pattern(const struct session *session, const struct word *word,
 			pattern = pattern_new_exact(names_text(names, found[0]),
 			                            error);
 		else if (n > 1)
-			pattern = pattern_new_short(word->text, lacks_scopes,
+			pattern = pattern_new_typed(word->text, reading,
 			                            error);
 		free(found);
 	}

@@ -13,6 +13,7 @@
 #include "src/base/error.h"
 #include "src/base/memory.h"
 #include "src/base/pattern.h"
+#include "src/base/short_name.h"
 #include "src/base/table.h"
 #include "src/shell/command/command.h"
 #include "src/shell/line/words.h"
@@ -75,7 +76,7 @@ uint32_t resolve_resource(const struct session *session, const char *text,
 
 /* ---- resolve_short.c ---- */
 
-/* The functions that a short name stands for. */
+/* The functions that a typed name stands for. */
 
 /* Functions among which a name is sought, in byte order.  Borrowed. */
 struct function_set {
@@ -93,10 +94,9 @@ struct function_set {
 uint64_t *resolve_function_hits(const struct session *session);
 
 /*
- * The function for which text[length] is short (src/base/short_name.h): with
- * all its scopes or, if there is no such function, without outer ones.
- * NO_NAME: there is none, or with *error set which lists them if there are
- * several.
+ * The function for which text[length] stands, in the closest way in which it
+ * stands for any (src/base/short_name.h, enum name_reading).  NO_NAME: there is
+ * none, or with *error set which lists them if there are several.
  */
 uint32_t resolve_short_name_among(struct function_set among, const char *text,
                                   size_t length, struct error *error);
@@ -106,12 +106,13 @@ uint32_t resolve_short_name(const struct session *session, const char *text,
                             size_t length, struct error *error);
 
 /*
- * All *n functions for which text[length] is short, in byte order; free them
- * with free().  *lacks_scopes: without outer scopes, since there are none with
- * all.  NULL: there is none, or *error is set.
+ * All *n functions for which text[length] stands in the closest way, which is
+ * *reading, in byte order; free them with free().  NULL: there is none, and
+ * *reading is N_NAME_READINGS, or *error is set.
  */
 uint32_t *resolve_short_names(const struct session *session, const char *text,
-                              size_t length, size_t *n, bool *lacks_scopes,
+                              size_t length, size_t *n,
+                              enum name_reading *reading,
                               struct error *error);
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resolve_short.c -- the functions that a short name stands for. */
+/* resolve_short.c -- the functions that a typed name stands for. */
 #include "src/shell/command/resolve.h"
 
 #include <stdlib.h>
@@ -36,49 +36,35 @@ resolve_function_hits(const struct session *session)
 /* A search for functions. */
 struct short_search {
 	struct function_set among;
-	const char *text;
-	size_t length;
+	struct typed_name typed;
 	struct name_parts parts;
-	const char *last;		/* its last identifier */
-	size_t n_last;
-	uint32_t *found;		/* [n] */
+	enum name_reading reading;	/* the closest so far */
+	uint32_t *found;		/* [n] by that reading */
 	size_t n, capacity;
 	struct error *error;
 };
 
-/* Whether the text can stand for a function. */
-static bool
-stands_for(struct short_search *search, uint32_t name, bool lacks_scopes)
+static int
+resolve_short_add(struct short_search *search, uint32_t name)
 {
 	const struct names *names = search->among.names;
-	const char *whole = names_text(names, name);
-	size_t n = names_length(names, name);
+	const enum name_reading reading = typed_name_stands_for(
+	    &search->typed, names_text(names, name),
+	    names_length(names, name), search->reading, &search->parts,
+	    search->error);
 
-	/* Most names do not even have the last identifier. */
-	if (memmem(whole, n, search->last, search->n_last) == NULL ||
-	    name_parts_find(&search->parts, whole, n, search->error) != 0)
-		return false;
-	return short_name_stands_for(search->text, search->length, whole, n,
-	                             &search->parts, lacks_scopes,
-	                             search->error);
-}
-
-static int
-resolve_short_find_functions(struct short_search *search, bool lacks_scopes)
-{
-	const uint32_t *functions = search->among.functions;
-
-	for (uint32_t i = 0; i < search->among.n && !search->error->is_set;
-	     i++) {
-		if (!stands_for(search, functions[i], lacks_scopes))
-			continue;
-		if (memory_grow(&search->found, &search->capacity,
-		                search->n + 1, sizeof *search->found,
-		                search->error) != 0)
-			return -1;
-		search->found[search->n++] = functions[i];
-	}
-	return search->error->is_set ? -1 : 0;
+	if (search->error->is_set)
+		return -1;
+	if (reading == N_NAME_READINGS)
+		return 0;
+	if (reading < search->reading)
+		search->n = 0;
+	search->reading = reading;
+	if (memory_grow(&search->found, &search->capacity, search->n + 1,
+	                sizeof *search->found, search->error) != 0)
+		return -1;
+	search->found[search->n++] = name;
+	return 0;
 }
 
 /* Adds the functions, as many as an error has room for; whether all. */
@@ -126,40 +112,28 @@ resolve_short_report_several(const struct short_search *search)
 		add_list(&text, list, search->n);
 	}
 	error_set(search->error, "%.*s is short for %zu functions: %s",
-	          search->length > SHOWN ? SHOWN : (int)search->length,
-	          search->text, search->n, text_string(&text));
+	          search->typed.length > SHOWN ? SHOWN :
+	              (int)search->typed.length,
+	          search->typed.text, search->n, text_string(&text));
 	text_free(&text);
 	arena_free(&arena);
 	free(list);
 }
 
-/*
- * Finds the functions; *lacks_scopes: they have none with all their scopes.
- * Free search->found.
- */
+/* Finds the functions.  Free search->found. */
 static int
 resolve_short_find_all(struct short_search *search, struct function_set among,
-                       const char *text, size_t length, bool *lacks_scopes,
-                       struct error *error)
+                       const char *text, size_t length, struct error *error)
 {
 	*search = (struct short_search){
 		.among = among,
-		.text = text,
-		.length = length,
+		.reading = READING_SPARSE,
 		.error = error,
 	};
-	*lacks_scopes = false;
-	if (length > 0 &&
-	    name_parts_find(&search->parts, text, length, error) == 0) {
-		search->last = text + search->parts.last_begin;
-		search->n_last = search->parts.last_end -
-		    search->parts.last_begin;
-		if (resolve_short_find_functions(search, false) == 0 &&
-		    search->n == 0) {
-			*lacks_scopes = true;
-			resolve_short_find_functions(search, true);
-		}
-	}
+	if (typed_name_make(&search->typed, text, length, error) != 0)
+		return -1;
+	for (uint32_t i = 0; i < among.n && !error->is_set; i++)
+		resolve_short_add(search, among.functions[i]);
 	name_parts_free(&search->parts);
 	return error->is_set ? -1 : 0;
 }
@@ -169,11 +143,9 @@ resolve_short_name_among(struct function_set among, const char *text,
                          size_t length, struct error *error)
 {
 	struct short_search search;
-	bool lacks_scopes;
 	uint32_t name = NO_NAME;
 
-	if (resolve_short_find_all(&search, among, text, length, &lacks_scopes,
-	                           error) == 0) {
+	if (resolve_short_find_all(&search, among, text, length, error) == 0) {
 		if (search.n == 1)
 			name = search.found[0];
 		else if (search.n > 1)
@@ -205,15 +177,17 @@ resolve_short_name(const struct session *session, const char *text,
 
 uint32_t *
 resolve_short_names(const struct session *session, const char *text,
-                    size_t length, size_t *n, bool *lacks_scopes,
+                    size_t length, size_t *n, enum name_reading *reading,
                     struct error *error)
 {
 	struct short_search search;
 
 	*n = 0;
+	*reading = N_NAME_READINGS;
 	if (resolve_short_find_all(&search, functions_of(session), text, length,
-	                           lacks_scopes, error) == 0) {
+	                           error) == 0 && search.n > 0) {
 		*n = search.n;
+		*reading = search.reading;
 		return search.found;
 	}
 	free(search.found);
