@@ -221,6 +221,14 @@ def names_are_typed_by_the_rules_of_languages(directory):
                  profile=profile)
     assert " narrow (json.dumps)\n" in answer.stdout, answer
     assert answer.stdout.count("\n1.0") + answer.stdout.count("\n0.") == 2
+    # None: near ones.
+    answer = run("up json.laods", profile=profile)
+    assert answer.returncode == 1 and answer.stdout == "", answer
+    assert answer.stderr == (
+        "-e:1: the profile has no function json.laods; did you mean "
+        f"|{loads}|?\n"), answer
+    answer = run("narrow json.laods", profile=profile)
+    assert answer.returncode == 1 and f"|{loads}|" in answer.stderr, answer
 
 
 BEGUN = """main;|lex::tokenize(char)| 50

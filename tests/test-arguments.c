@@ -401,6 +401,47 @@ near_words_come_nearest_first(void **state)
 	text_free(&text);
 }
 
+/* What is offered for a word among functions, each with one hit more. */
+static void
+check_near_functions(const char *typed, const char *expected)
+{
+	static const char *const functions[] = {
+		"loads (json/__init__.py)", "dumps (json/__init__.py)",
+		"ns::Class::method(int, char const*)", "Other::method()",
+		"net/http.(*Server).Serve", "main",
+	};
+	struct text_buffer text = { 0 };
+	struct near near;
+
+	near_start(&near, typed, strlen(typed));
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		near_offer_function(&near, functions[i], strlen(functions[i]),
+		                    i);
+	near_add(&near, &text);
+	assert_string_equal(text_string(&text), expected);
+	text_free(&text);
+}
+
+static void
+near_functions_have_near_identifiers(void **state)
+{
+	(void)state;
+	check_near_functions("json.laods",
+	    "; did you mean |loads (json/__init__.py)|?");
+	check_near_functions("JSON.loads",
+	    "; did you mean |loads (json/__init__.py)|?");
+	check_near_functions("simplejson.loads",
+	    "; did you mean |loads (json/__init__.py)|?");
+	check_near_functions("metod", "; did you mean |Other::method()| or "
+	    "|ns::Class::method(int, char const*)|?");
+	check_near_functions("Clas::method", "; did you mean "
+	    "|ns::Class::method(int, char const*)| or |Other::method()|?");
+	check_near_functions("http.Sever.Serve",
+	    "; did you mean |net/http.(*Server).Serve|?");
+	check_near_functions("xyzzy.plugh", "");
+	check_near_functions("...", "");
+}
+
 static void
 few_long_words_are_shown(void **state)
 {
@@ -1066,6 +1107,7 @@ main(void)
 		cmocka_unit_test(words_take_no_ones_place),
 		cmocka_unit_test(a_number_of_rows_may_stand_anywhere),
 		cmocka_unit_test(near_words_come_nearest_first),
+		cmocka_unit_test(near_functions_have_near_identifiers),
 		cmocka_unit_test(few_long_words_are_shown),
 		cmocka_unit_test(one_very_long_word_is_shown),
 		SESSION_TEST(functions_are_named_exactly_or_by_pattern),

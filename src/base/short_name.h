@@ -224,6 +224,20 @@ enum name_reading typed_name_stands_for(const struct typed_name *typed,
                                         struct name_parts *parts,
                                         struct error *error);
 
+/*
+ * What was typed as identifiers with dots between them, and how many there are;
+ * 0: they are longer than size, or there are none.
+ */
+size_t typed_name_path(const char *text, size_t n, char *path, size_t size,
+                       size_t *n_identifiers);
+
+/*
+ * The same for the last identifiers of name[n], no more than n_last.  *parts
+ * are used to find out; 0 for want of memory, too.
+ */
+size_t typed_name_path_of(const char *name, size_t n, size_t n_last,
+                          struct name_parts *parts, char *path, size_t size);
+
 /* ---- near.c ---- */
 
 /*
@@ -233,13 +247,21 @@ enum name_reading typed_name_stands_for(const struct typed_name *typed,
  * where they think that it is clear.
  */
 
-enum { NEAR_MOST = 5 };
+enum {
+	NEAR_MOST = 5,
+	NEAR_LONGEST = 64,	/* bytes of what is compared letter by letter */
+};
 
 /* The nearest of the words offered so far, best first. */
 struct near {
 	const char *wanted;
 	size_t length;
 	bool is_part;
+	char path[NEAR_LONGEST];	/* the wanted function's identifiers */
+	size_t n_path, n_identifiers;
+	struct near_letters {
+		uint64_t single, pairs[4];
+	} letters;			/* those of path */
 	struct near_word {
 		const char *text;
 		size_t length;
@@ -269,7 +291,12 @@ void near_start_part(struct near *near, const char *wanted, size_t length);
  */
 void near_offer(struct near *near, const char *text, size_t length);
 
-/* The same for a function; of equally near ones that with most hits wins. */
+/*
+ * The same for a function, of which the last identifiers may be near, too
+ * (typed_name.c): "json.laods" to "loads (json/__init__.py)".  One whose last
+ * identifier is the wanted one's is near whatever its scopes.  Of equally near
+ * functions that with most hits wins.
+ */
 void near_offer_function(struct near *near, const char *text, size_t length,
                          uint64_t hits);
 

@@ -483,3 +483,49 @@ typed_name_stands_for(const struct typed_name *typed, const char *name,
 	}
 	return reading <= most ? reading : N_NAME_READINGS;
 }
+
+/* The last identifiers with dots between them; 0: they are too long. */
+static size_t
+typed_name_join(const struct identifiers *list, size_t n_last, char *joined,
+                size_t size)
+{
+	const size_t first = list->n > n_last ? list->n - n_last : 0;
+	size_t length = 0;
+
+	for (size_t i = first; i < list->n; i++) {
+		const struct identifier *item = &list->items[i];
+
+		if (item->length + 1 > size - length)
+			return 0;
+		if (i > first)
+			joined[length++] = '.';
+		memcpy(joined + length, item->text, item->length);
+		length += item->length;
+	}
+	return length;
+}
+
+size_t
+typed_name_path(const char *text, size_t n, char *path, size_t size,
+                size_t *n_identifiers)
+{
+	struct identifiers list;
+
+	typed_name_split_typed(&list, text, n);
+	*n_identifiers = list.n;
+	return typed_name_join(&list, list.n, path, size);
+}
+
+size_t
+typed_name_path_of(const char *name, size_t n, size_t n_last,
+                   struct name_parts *parts, char *path, size_t size)
+{
+	struct error ignored = { 0 };
+	struct identifiers list;
+
+	if (n > NAME_PARTS_MAX ||
+	    name_parts_find(parts, name, n, &ignored) != 0 ||
+	    !typed_name_read(&list, name, n, parts, SIDE_TYPE))
+		return 0;
+	return typed_name_join(&list, n_last, path, size);
+}
