@@ -64,9 +64,9 @@ const struct command command_columns = {
 	    "hidden, and rows are sorted by the first column.\n\n"
 	    "column defines columns that are computed from two resources, such "
 	    "as page faults for each millisecond. top, flat, body, functions, "
-	    "down, up, tree, callers, callees, path, threads, processes "
-	    "and labels show columns; the other views say that they show one "
-	    "resource alone.\n\n"
+	    "down, up, tree, callers, callees, path, modules, threads, "
+	    "processes and labels show columns; the other views say that they "
+	    "show one resource alone.\n\n"
 	    "columns off shows one resource again. Columns that another "
 	    "profile lacks are left out there.",
 	.example = "columns |Real Time|",

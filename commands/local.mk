@@ -19,6 +19,7 @@ command_sources = \
 	commands/leaks.c \
 	commands/waits.c \
 	commands/calls.c \
+	commands/modules.c \
 	commands/threads.c \
 	commands/processes.c \
 	commands/labels.c \

@@ -47,7 +47,8 @@ script_tests = \
 	tests/labels.py tests/many-paths.py tests/explain.py tests/section-steps.py \
 	tests/short-names.py tests/ci.py tests/firefox.py tests/open.py \
 	tests/columns.py tests/quickstart.sh tests/test-shell.sh tests/list.py \
-	tests/specialise.py tests/cpuprofile.py tests/layers.sh \
+	tests/specialise.py tests/modules.py tests/cpuprofile.py \
+	tests/layers.sh \
 	tests/thread-frames.py tests/amounts.py tests/roots.py tests/callgrind.py \
 	tests/pprof-raw.py tests/recursion.py tests/visible.py tests/limits.py \
 	tests/manual.py tests/kernel.py tests/reference.sh tests/golden.sh \
@@ -384,7 +385,7 @@ check-quick:
 # Not part of check: tests that draw at random, ten times as long.
 random_tests = tests/assert.py tests/brief.py tests/diff.py tests/export.py \
 	tests/grouped-calls.py tests/members.py tests/merge.py \
-	tests/merged-sums.py tests/pprof-samples.py tests/random-calls.py \
+	tests/merged-sums.py tests/modules.py tests/pprof-samples.py tests/random-calls.py \
 	tests/random-oracle.py tests/refinements.py tests/section-steps.py \
 	tests/sides.py tests/test-resources.py
 check-rounds: all

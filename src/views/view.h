@@ -211,7 +211,7 @@ view_count_runs(const struct view_request *request)
 typedef int view_function(const struct view_request *request,
                           struct table *table, struct error *error);
 
-view_function view_top, view_flat, view_body, view_functions, view_down,
+view_function view_top, view_modules, view_flat, view_body, view_functions, view_down,
     view_up, view_tree, view_callers, view_callees, view_path, view_never;
 
 /*

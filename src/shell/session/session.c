@@ -814,6 +814,89 @@ rename_stacks(struct session *session, struct error *error)
 	return 0;
 }
 
+/*
+ * Makes one name of those of functions without a module.  What is in brackets,
+ * such as "[loading]", is no function, and the names of groups stay.
+ */
+static int
+join_unknown_modules(const struct profile *profile, struct naming *naming,
+                     const struct naming_request *request,
+                     struct error *error)
+{
+	static const char text[] = "[unknown]";
+	const uint32_t unknown = names_add(profile->names, text,
+	                                   sizeof text - 1, error);
+	const uint32_t n = names_count(profile->names);
+	uint32_t *renamed = memory_array(n, sizeof *renamed, error);
+	int status = -1;
+
+	for (uint32_t i = 0; renamed != NULL && i < n; i++)
+		renamed[i] = i;
+	for (uint32_t i = 0; renamed != NULL && i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		for (uint32_t k = 0; frame->module == NO_MODULE &&
+		     k < frame->n_locations; k++) {
+			const uint32_t function = profile->locations[
+			    frame->first_location + k].function;
+
+			if (names_text(profile->names, function)[0] != '[')
+				renamed[function] = unknown;
+		}
+	}
+	for (uint32_t i = 0; renamed != NULL && i < profile->n_modules; i++) {
+		const char *module = profile_module_name(profile, i);
+		const uint32_t name = names_find(profile->names, module,
+		                                 strlen(module));
+
+		if (name < n)
+			renamed[name] = name;
+	}
+	if (error->is_set)
+		naming_free(naming);
+	else
+		status = naming_rename(naming, request, renamed, n, error);
+	free(renamed);
+	return status;
+}
+
+int
+session_name_modules(struct session *session, struct session_names *kept,
+                     struct error *error)
+{
+	struct subject *loaded = &session->loaded;
+	const struct call_graph *graph = loaded->profile->graph;
+	struct naming_request request = session_naming_request(session,
+	    loaded->profile, loaded->resource);
+	struct naming naming;
+
+	request.rule.granularity = GRANULARITY_MODULE;
+	if (graph != NULL &&
+	    !named_graph_is_possible(graph, GRANULARITY_MODULE))
+		return error_set(error, "this profile has calls but no stacks, "
+		                 "and does not know the modules of functions");
+	if (naming_make(&naming, &request, error) != 0 ||
+	    (graph == NULL && join_unknown_modules(loaded->profile, &naming,
+	                                           &request, error) != 0))
+		return -1;
+	*kept = (struct session_names){ loaded->naming, loaded->root };
+	loaded->naming = naming;
+	loaded->root = NO_NAME;
+	make_set(session);
+	return 0;
+}
+
+void
+session_name_as_before(struct session *session, struct session_names *kept)
+{
+	struct subject *loaded = &session->loaded;
+
+	naming_free(&loaded->naming);
+	loaded->naming = kept->naming;
+	loaded->root = kept->root;
+	make_set(session);
+}
+
 /* At the prompt, says what the steps leave. */
 static void
 note_left(const struct session *session)

@@ -393,6 +393,23 @@ int session_scale_by(struct session *session, const char *function,
 /* 0, or -1 with *error set if no profile is loaded. */
 int session_need_profile(const struct session *session, struct error *error);
 
+/* What session_name_modules replaces. */
+struct session_names {
+	struct naming naming;
+	uint32_t root;
+};
+
+/*
+ * Until session_name_as_before, which must follow, the loaded stacks have the
+ * names of modules, whatever the granularity; "[unknown]" where a frame has
+ * none.  Nothing may be loaded, set or refined meanwhile.  0, or -1 with *error
+ * set and nothing changed.  O(nodes).
+ */
+int session_name_modules(struct session *session, struct session_names *kept,
+                         struct error *error);
+void session_name_as_before(struct session *session,
+                            struct session_names *kept);
+
 /*
  * Adds the lines that debug information knows to the profile's addresses.
  * Names in use do not change.

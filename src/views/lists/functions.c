@@ -10,15 +10,22 @@
 
 #include "src/base/memory.h"
 
+/* Which hits order rows, and which have to reach the threshold. */
+enum functions_by {
+	BY_BODY,
+	BY_TOTAL,		/* with all that they called */
+	BY_BODY_OF_ALL,		/* ordered by bodies, shown for totals */
+};
+
 /*
- * The functions that the request wants, with the hits of their bodies, or with
- * all that they called.  wanted: [names] which of them; NULL: all.  A view with
- * columns of its own has the totals of each row for them.
+ * The functions that the request wants.  wanted: [names] which of them; NULL:
+ * all.  A view with columns of its own has the totals of each row for them.
  */
 static int
-functions_collect(struct list *list, bool are_bodies, const bool *wanted,
+functions_collect(struct list *list, enum functions_by by, const bool *wanted,
                   struct error *error)
 {
+	const bool are_bodies = by != BY_TOTAL;
 	struct rows *rows = &list->rows;
 	uint32_t n;
 	struct function_total *totals = function_totals(list->set, &n, error);
@@ -30,12 +37,13 @@ functions_collect(struct list *list, bool are_bodies, const bool *wanted,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct function_total total = totals[i];
 		uint64_t hits = are_bodies ? total.self : total.inclusive;
+		uint64_t most = by == BY_BODY ? total.self : total.inclusive;
 
 		if (!view_wants(list->request, total.name) ||
 		    (wanted != NULL && !wanted[total.name]))
 			continue;
-		if (hits < list->measure.least) {
-			hidden_add_small(&list->hidden, total.name, hits);
+		if (most < list->measure.least) {
+			hidden_add_small(&list->hidden, total.name, most);
 			continue;
 		}
 		totals[rows->n] = total;
@@ -58,14 +66,14 @@ static int
 collect_bodies(struct list *list, struct table *table, struct error *error)
 {
 	(void)table;
-	return functions_collect(list, true, NULL, error);
+	return functions_collect(list, BY_BODY, NULL, error);
 }
 
 static int
 collect_totals(struct list *list, struct table *table, struct error *error)
 {
 	(void)table;
-	return functions_collect(list, false, NULL, error);
+	return functions_collect(list, BY_TOTAL, NULL, error);
 }
 
 static int
@@ -73,7 +81,7 @@ collect_outermost(struct list *list, struct table *table, struct error *error)
 {
 	bool *are_outermost = outermost_functions(list->set, error);
 	int status = are_outermost == NULL ? -1 :
-	    functions_collect(list, false, are_outermost, error);
+	    functions_collect(list, BY_TOTAL, are_outermost, error);
 
 	(void)table;
 	free(are_outermost);
@@ -295,6 +303,58 @@ static const struct list_view never_list = {
 	.describe = describe_never,
 };
 
+static struct cell
+cell_module(const struct list *list, uint32_t i)
+{
+	return cell_text(names_text(list->set->names,
+	                            list_row(list, i)->name));
+}
+
+static int
+collect_modules(struct list *list, struct table *table, struct error *error)
+{
+	(void)table;
+	return functions_collect(list, BY_BODY_OF_ALL, NULL, error);
+}
+
+static int
+describe_modules(const struct list *list, struct table *table,
+                 struct error *error)
+{
+	const struct profile *profile = list->set->profile;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++)
+		if (profile->frames[i].module != NO_MODULE)
+			return 0;
+	return list->set->flow != NULL ? 0 : table_add_footer(table, error,
+	    "the profile does not know the modules of functions");
+}
+
+static const struct list_column module_columns[] = {
+	{ "hits", "self", CELL_HITS, .cell = cell_self },
+	{ "fraction", "%", CELL_PERCENT, .cell = cell_self_share,
+	  .gives_way = true },
+	{ "inclusive", "self+descendants", CELL_HITS, .cell = cell_inclusive,
+	  .beside = "self+desc", .short_title = "self+desc" },
+	{ "inclusive_fraction", "%", CELL_PERCENT, .cell = cell_inclusive_share,
+	  .is_data_beside = true, .gives_way = true },
+	{ "estimated", "~", CELL_FLAG, .cell = cell_estimated,
+	  .is_there = list_is_of_flow },
+	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true },
+	{ "module", "module", CELL_TEXT, .cell = cell_module,
+	  .is_after = true },
+	{ .key = NULL }
+};
+
+static const struct list_view modules_list = {
+	.kind = { .schema = "cpprof.modules/1", .has_columns = true,
+	          .title = "Module Profile" },
+	.collect = collect_modules,
+	.columns = module_columns,
+	.orders_by_totals = true,
+	.describe = describe_modules,
+};
+
 /*
  * The two numbers say together what to do: a function that is expensive by
  * itself can be made faster, one that is expensive with its descendants can be
@@ -353,6 +413,13 @@ view_top(const struct view_request *request, struct table *table,
          struct error *error)
 {
 	return list_show(&top_list, request, NULL, table, error);
+}
+
+int
+view_modules(const struct view_request *request, struct table *table,
+             struct error *error)
+{
+	return list_show(&modules_list, request, NULL, table, error);
 }
 
 int
