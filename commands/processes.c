@@ -24,8 +24,13 @@ const struct command command_processes = {
 	    "thread (prctl), has a row of that name; narrow process takes "
 	    "it, too.\n\n"
 	    "processes all shows a row for each process, with its number and "
-	    "its command line where that is known. A process that executes "
-	    "another program counts once for each program.\n\n"
+	    "what distinguishes it from others of its program: those of its "
+	    "arguments that not all of them have, up to 200 bytes. Of a "
+	    "program that ran once, these are all. JSON, CSV and TSV have the "
+	    "whole command line, too, where it is known. Programs choose "
+	    "their arguments, which may hold passwords: look at them before "
+	    "you share them. A process that executes another program counts "
+	    "once for each program.\n\n"
 	    "[unknown] stands for samples whose process is unknown.",
 	.example = "processes",
 	.arguments = processes_arguments,

@@ -24,6 +24,7 @@ libcore_a_SOURCES += src/views/view.h \
 	src/views/comparison/compared_table.c \
 	src/views/comparison/work.c \
 	src/views/lists/lists.h \
+	src/views/lists/process_arguments.c \
 	src/views/lists/functions.c \
 	src/views/lists/graph.c \
 	src/views/lists/graph_entries.c \

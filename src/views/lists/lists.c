@@ -206,7 +206,8 @@ lists_add_columns(struct list *list, struct table *table, struct error *error)
 		added->short_title = column->short_title;
 		added->gives_way = column->gives_way;
 		added->is_elastic = column->is_elastic;
-		added->is_data_only = column->is_data_beside && !is_alone;
+		added->is_data_only = column->is_data_only ||
+		    (column->is_data_beside && !is_alone);
 		if (column->kind == CELL_FLAG)
 			added->mark = '~';
 	}

@@ -65,7 +65,8 @@ struct list_column {
 	bool names_resource;		/* that title is the resource's name */
 	bool is_data_beside;		/* in text there is no room beside
 					 * these */
-	bool gives_way, is_elastic;	/* as in struct column */
+	bool gives_way, is_elastic, is_data_only;	/* as in struct
+							 * column */
 	bool is_after;			/* it follows their columns */
 };
 
@@ -121,6 +122,17 @@ bool list_is_of_flow(const struct list *list);
 
 /* The outermost functions with their hits: what down shows if there is no root. */
 view_function view_outermost;
+
+/* ---- process_arguments.c ---- */
+
+/*
+ * The arguments of each process that not all processes of its program have,
+ * with blanks between them, cut after 200 bytes; "": there are none, or they
+ * are unknown.  [n_processes], freed with free(); the texts are in the arena.
+ * NULL with *error set.
+ */
+const char **process_arguments_find(const struct profile *profile,
+                                    struct arena *arena, struct error *error);
 
 /* ---- members.c ---- */
 

@@ -37,6 +37,8 @@ struct groups {
 	struct names *keys;		/* group i by what it has in common */
 	struct sections_group *items;		/* [n] */
 	size_t n, capacity;
+	const char **arguments;		/* of each process; or NULL */
+	struct arena arena;		/* their texts */
 };
 
 static void
@@ -46,6 +48,8 @@ groups_free(void *found)
 
 	names_free(groups->keys);
 	free(groups->items);
+	free(groups->arguments);
+	arena_free(&groups->arena);
 	free(groups);
 }
 
@@ -471,12 +475,30 @@ cell_command(const struct list *list, uint32_t i)
 	       (struct cell){ .kind = CELL_EMPTY };
 }
 
+static struct cell
+cell_arguments(const struct list *list, uint32_t i)
+{
+	const struct process *process = process_of(list, i);
+
+	return process != NULL && process->command != NULL ?
+	       cell_text(groups_of(list)->arguments[group_of(list, i)->item]) :
+	       (struct cell){ .kind = CELL_EMPTY };
+}
+
 static int
 collect_process_rows(struct list *list, struct table *table,
                      struct error *error)
 {
+	struct groups *groups;
+
 	table->handle_key = "program";
-	return sections_collect(list, "processes", collect_processes, error);
+	if (sections_collect(list, "processes", collect_processes, error) != 0)
+		return -1;
+	groups = list->found;
+	if (groups->wanted->is_each)
+		groups->arguments = process_arguments_find(groups->profile,
+		    &groups->arena, error);
+	return error->is_set ? -1 : 0;
 }
 
 static int
@@ -500,6 +522,9 @@ static const struct list_column process_columns[] = {
 	{ "program", "program", CELL_TEXT, .cell = cell_program,
 	  .is_after = true },
 	{ "command", "command", CELL_TEXT, .cell = cell_command,
+	  .is_there = is_each, .is_data_only = true,
+	  .is_after = true },
+	{ "arguments", "arguments", CELL_TEXT, .cell = cell_arguments,
 	  .is_there = is_each,
 	  .is_after = true, .is_elastic = true },
 	{ .key = NULL }
