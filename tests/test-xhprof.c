@@ -135,12 +135,45 @@ xhprof_cut_at_every_byte_is_an_error_or_a_profile(void **state)
 	}
 }
 
+/* Lines, as php-profiler's file has them, and an array as of a dump. */
+static void
+xhprof_requests_add_up(void **state)
+{
+	static const char *const around[][3] = {
+		{ "", "\n", "\n" }, { "[", ",", "]" },
+		{ "[\n", ",\n", "\n]\n" }, { "", "", "" },
+	};
+	static const char request[] =
+	    "{\"_id\":{\"$oid\":\"a\"},\"meta\":{\"url\":\"/\",\"SERVER\":"
+	    "{\"main()\":[1]}},\"profile\":{\"main()==>f\":{\"ct\":2,"
+	    "\"wt\":60},\"main()\":{\"ct\":1,\"wt\":100}}}";
+	char text[2 * sizeof request + 10];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+		int n = snprintf(text, sizeof text, "%s%s%s%s%s", around[i][0],
+		                 request, around[i][1], request, around[i][2]);
+		struct profile *profile;
+
+		assert_int_equal(format_xhprof.probe(text, (size_t)n),
+		                 PROBE_SURE);
+		profile = read_text(text);
+		assert_int_equal(profile->n_resources, 1);
+		assert_int_equal(self_of(profile, "main()", 1, 0), 80);
+		assert_int_equal(self_of(profile, "f", 1, 0), 120);
+		assert_int_equal(profile->graph->n_arcs, 1);
+		assert_int_equal(profile->graph->arcs[0].calls, 4);
+		profile_free(profile);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(xhprof_own_numbers_are_differences),
 		cmocka_unit_test(xhprof_profiles_may_be_wrapped),
+		cmocka_unit_test(xhprof_requests_add_up),
 		cmocka_unit_test(xhprof_memory_below_zero_is_left_out),
 		cmocka_unit_test(xhprof_refuses_what_does_not_fit),
 		cmocka_unit_test(

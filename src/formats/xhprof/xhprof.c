@@ -7,7 +7,8 @@
  * those of all its calls, with what these call; so a function's own are the sum
  * over the calls of it minus the sum over the calls from it.  "f@1" is f where
  * it is on the stack once already.
- * Source: phacility/xhprof, xhprof_lib/utils/xhprof_lib.php.
+ * Sources: phacility/xhprof, xhprof_lib/utils/xhprof_lib.php; perftools,
+ * php-profiler's src/Saver/FileSaver.php and xhgui's external/import.php.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -218,6 +219,24 @@ xhprof_read_object(struct xhprof *input, struct error *error)
 	}
 }
 
+/*
+ * One object, or several: a line for each request, as php-profiler appends to a
+ * file and XHGui imports it, or an array of such.  The counts of all add up.
+ */
+static void
+xhprof_read_objects(struct xhprof *input, struct error *error)
+{
+	struct json_token token;
+
+	while (json_next(input->json, &token))
+		if (token.type == JSON_OBJECT)
+			xhprof_read_object(input, error);
+		else if (token.type != JSON_ARRAY &&
+		         token.type != JSON_ARRAY_END)
+			json_fail(input->json, token.offset,
+			          "expected an object");
+}
+
 /* ---- the profile ---- */
 
 static int
@@ -278,7 +297,6 @@ static int
 xhprof_read_profile(struct xhprof *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
-	struct json_token token;
 
 	for (int i = 0; i < N_METRICS; i++)
 		if (profile_add_resource(profile, metrics[i].name,
@@ -292,10 +310,8 @@ xhprof_read_profile(struct xhprof *input, struct error *error)
 	    input->json == NULL)
 		return -1;
 	profile->graph->has_hits = true;
-	if (json_open_object(input->json, "an object")) {
-		xhprof_read_object(input, error);
-		json_next(input->json, &token);
-	}
+	json_allow_several(input->json);
+	xhprof_read_objects(input, error);
 	return error->is_set ? -1 : xhprof_finish(input, error);
 }
 
@@ -315,7 +331,7 @@ xhprof_read(struct source *source, const struct read_options *options,
 	return reader_end(&input.reader, result);
 }
 
-/* Keys are names, so what is sought is the first one and its numbers. */
+/* Keys are names, so what is sought is the outermost and its numbers. */
 static int
 xhprof_probe(const void *head, size_t size)
 {
@@ -323,7 +339,7 @@ xhprof_probe(const void *head, size_t size)
 
 	while (at < end && memchr(" \t\r\n", *at, 4) != NULL)
 		at++;
-	if (at == end || *at != '{')
+	if (at == end || (*at != '{' && *at != '['))
 		return PROBE_NO;
 	root = memmem(at, (size_t)(end - at), "\"main()", 7);
 	return root != NULL &&
