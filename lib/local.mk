@@ -386,15 +386,19 @@ tests_programs_parts_CFLAGS = $(shape_flags)
 
 # One program that does what a script says, and the tests whose claims
 # tests/judge.py decides.
-EXTRA_DIST += tests/judge.py tests/shares.py
+EXTRA_DIST += tests/judge.py tests/shares.py tests/holders.py \
+	tests/programs/holders.rs
 if COLLECTOR
-check_PROGRAMS += tests/programs/scripted
-measured_tests += tests/shares.py
+check_PROGRAMS += tests/programs/scripted tests/programs/holders
+measured_tests += tests/shares.py tests/holders.py
 endif
 tests_programs_scripted_SOURCES = tests/programs/scripted.c \
 	tests/programs/spin.h
 tests_programs_scripted_CFLAGS = $(shape_flags)
 tests_programs_scripted_LDADD = -lpthread
+tests_programs_holders_SOURCES = tests/programs/holders.c
+tests_programs_holders_CFLAGS = $(shape_flags)
+tests_programs_holders_LDADD = -lpthread
 
 tests_test_copying_SOURCES = tests/test-copying.c lib/base/copying.c
 tests_test_copying_CFLAGS = $(unit_cflags) -fno-builtin \

@@ -300,6 +300,7 @@ blame_note(struct blame *blame, const struct blame_object *object,
 		datafile_count_drop(CPPROFDATA_NOT_FOLLOWED, 1, 0);
 		return false;
 	}
+	contention_set_thread(wait, &own);
 	wait->is_shared = object->is_shared;
 	wait->mutex = object->mutex;
 	if (object->bits != 0)

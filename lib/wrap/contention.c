@@ -161,27 +161,39 @@ contention_begin(struct contention *contention, enum contention_kind kind,
  * Charges.
  */
 
+static struct contention_charge *
+contention_equal_charge(struct contention_charges *charges,
+    const struct contention_charge *charge)
+{
+	unsigned i;
+
+	for (i = 0; i < charges->n; i++) {
+		struct contention_charge *const item = &charges->items[i];
+
+		if (item->cause == charge->cause &&
+		    item->waiter.number == charge->waiter.number &&
+		    (charge->cause != CONTENTION_BY_OTHER ||
+		    item->by.number == charge->by.number))
+			return item;
+	}
+	return NULL;
+}
+
+/* Wake-ups leave room for the holds that follow them. */
 static bool
 contention_has_room(struct contention_charges *charges,
     const struct contention_charge *charge, struct contention_charge **room)
 {
-	unsigned i;
+	const bool is_full = charges->n == CONTENTION_CHARGES;
 
-	if (charges->n < CONTENTION_CHARGES) {
-		*room = &charges->items[charges->n++];
-		**room = *charge;
-		(*room)->ns = 0;
-		return true;
-	}
-	for (i = 0; i < charges->n; i++) {
-		*room = &charges->items[i];
-		if ((*room)->cause == charge->cause &&
-		    (*room)->waiter.number == charge->waiter.number &&
-		    (charge->cause != CONTENTION_BY_OTHER ||
-		    (*room)->by.number == charge->by.number))
-			return true;
-	}
-	return false;
+	*room = is_full || charge->cause == CONTENTION_WAKE_UP ?
+	    contention_equal_charge(charges, charge) : NULL;
+	if (*room != NULL || is_full)
+		return *room != NULL;
+	*room = &charges->items[charges->n++];
+	**room = *charge;
+	(*room)->ns = 0;
+	return true;
 }
 
 /* A time that another thread has read a moment earlier counts as this one. */
@@ -315,6 +327,110 @@ contention_end_of_lock(struct contention *contention,
 }
 
 /*
+ * Futexes.  Nothing tells a lock from something else that threads wait for, but
+ * while threads wait for a lock, each release wakes one of them.  That one has the
+ * lock next; or it waits again, since another thread was faster, which has had the
+ * lock since the release.  Which of both is known at its next wait, or at the next
+ * wake-up.
+ */
+
+/* The thread that was woken last has it: the wait's wake-up ended there. */
+static void
+contention_end_wake_up(struct contention_wait *wait,
+    struct contention_charges *charges)
+{
+	if (wait->entry->taker == NULL || !wait->is_released || wait->is_woken)
+		return;
+	contention_charge(wait, CONTENTION_WAKE_UP, wait->entry->taken_ns,
+	    charges);
+	wait->is_released = false;
+}
+
+static void
+contention_end_wake_ups(struct contention_entry *entry,
+    struct contention_charges *charges)
+{
+	struct contention_wait *wait;
+
+	for (wait = entry->first; wait != NULL; wait = wait->next)
+		contention_end_wake_up(wait, charges);
+	entry->taker = NULL;
+}
+
+void
+contention_set_thread(struct contention_wait *wait, const void *thread)
+{
+	struct contention_entry *const entry = wait->entry;
+	struct contention_wait *other;
+
+	wait->thread = thread;
+	if (entry->kind != CONTENTION_FUTEX || entry->taker != thread)
+		return;
+	for (other = entry->first; other != NULL; other = other->next)
+		other->is_released = other->is_woken;
+	entry->taker = NULL;
+}
+
+static void
+contention_wake_futex(struct contention_entry *entry,
+    const struct contention_wake *wake, uint64_t now_ns,
+    struct contention_charges *charges)
+{
+	struct contention_wait *wait;
+	uint32_t n = wake->n;
+
+	contention_end_wake_ups(entry, charges);
+	for (wait = entry->first; wait != NULL; wait = wait->next) {
+		if (wait->is_woken || (wait->bits & wake->bits) == 0)
+			continue;
+		contention_charge(wait, CONTENTION_BY_CALLER, now_ns, charges);
+		wait->is_released = true;
+		if (n > 0) {
+			wait->is_woken = true;
+			n--;
+		}
+	}
+}
+
+/* If another one was taken for the waiter, who was woken, that one waits. */
+static void
+contention_correct_woken(struct contention_wait *wait)
+{
+	struct contention_wait *other = wait->entry->first;
+
+	if (wait->is_woken)
+		return;
+	while (other != NULL && !other->is_woken)
+		other = other->next;
+	if (other == NULL)
+		return;
+	other->is_woken = false;
+	wait->is_released = true;
+}
+
+static void
+contention_end_of_futex(struct contention *contention,
+    struct contention_wait *wait, enum contention_end how, uint64_t now_ns,
+    struct contention_charges *charges)
+{
+	struct contention_entry *const entry = wait->entry;
+
+	if (how == CONTENTION_GOT) {
+		contention_end_wake_ups(entry, charges);
+		contention_correct_woken(wait);
+		entry->taker = wait->thread;
+		entry->taken_ns = now_ns;
+	} else {
+		contention_end_wake_up(wait, charges);
+	}
+	contention_charge(wait, how == CONTENTION_WITHOUT ?
+	    CONTENTION_NOT_WOKEN : wait->is_released ? CONTENTION_WAKE_UP :
+	    CONTENTION_NOT_SEEN, now_ns, charges);
+	contention_free(contention, wait);
+	contention_tidy(contention, entry);
+}
+
+/*
  * Queues.
  */
 
@@ -353,6 +469,10 @@ contention_wake(struct contention *contention,
 
 	if (entry == NULL)
 		return;
+	if (wake->kind == CONTENTION_FUTEX) {
+		contention_wake_futex(entry, wake, now_ns, charges);
+		return;
+	}
 	for (wait = entry->first; wait != NULL && n > 0; wait = wait->next)
 		if (!wait->is_released && (wait->bits & wake->bits) != 0) {
 			contention_wake_one(contention, wait, wake, now_ns,
@@ -448,6 +568,9 @@ contention_end(struct contention *contention, struct contention_wait *wait,
 		contention_tidy(contention, entry);
 	} else if (entry->kind == CONTENTION_LOCK) {
 		contention_end_of_lock(contention, wait, how, now_ns, charges);
+	} else if (entry->kind == CONTENTION_FUTEX) {
+		contention_end_of_futex(contention, wait, how, now_ns,
+		    charges);
 	} else {
 		contention_end_of_queue(contention, wait, how, now_ns,
 		    charges);
@@ -469,10 +592,11 @@ contention_move(struct contention *contention, const void *from,
 		return;
 	for (wait = entry->first; wait != NULL && n > 0; wait = next) {
 		next = wait->next;
-		if (wait->is_released)
+		if (wait->is_woken)
 			continue;
 		contention_unlink(wait);
 		contention_append(other, wait);
+		wait->is_released = false;
 		n--;
 	}
 	contention_tidy(contention, entry);
@@ -517,8 +641,9 @@ contention_charge_all(struct contention *contention, uint64_t now_ns,
 
 		if (wait->state == CONTENTION_UNUSED)
 			continue;
-		if (charges->n == CONTENTION_CHARGES)
+		if (charges->n > CONTENTION_CHARGES - 2)
 			return false;
+		contention_end_wake_up(wait, charges);
 		/* What follows a condition is its wait for the mutex. */
 		if (wait->again == NULL && contention_counts(wait))
 			contention_charge(wait, CONTENTION_NOT_ENDED, now_ns,

@@ -7,7 +7,10 @@
  *   that each waiter has waited since the hold began, also those that gave up
  *   meanwhile.
  *  - In a queue (a condition variable, a semaphore, a barrier, a thread that is
- *   joined, a futex), whoever wakes a waiter is charged with its whole wait.
+ *   joined), whoever wakes a waiter is charged with its whole wait.
+ *  - At a futex, which may be a lock, whoever wakes a waiter is charged with what
+ *   each waiter has waited since the one who was woken before began to run; or, if
+ *   that one has only waited again, since it was woken.
  *  - What passes from then on until the waiter runs, or until another thread
  *   takes the lock, is its wake-up.
  *
@@ -77,8 +80,9 @@ struct contention_charge {
 };
 
 /*
- * What a function charges; empty when it is called.  If there is no room for one more, pieces of equal
- * waiters are added up; a piece that has no room even so stays with its wait.
+ * What a function charges; empty when it is called.  Wake-ups of equal waiters
+ * are added up, and other pieces of them if there is no room for one more; a
+ * piece that has no room even so stays with its wait.
  */
 struct contention_charges {
 	unsigned n;
@@ -94,8 +98,10 @@ struct contention_wait {
 		CONTENTION_GAVE_UP	/* and has waited for the present hold */
 	} state;
 	bool is_released;	/* what follows is its wake-up */
+	bool is_woken;		/* of a futex: this is the one to run */
 	bool is_shared;		/* waits to read; set by the caller */
 	uint32_t bits;		/* of a futex; likewise, all by default */
+	const void *thread;	/* of a futex; see contention_set_thread */
 	struct contention_wait *next, *previous;
 	struct contention_entry *entry;
 	struct contention_path path;
@@ -115,6 +121,9 @@ struct contention_entry {
 	bool is_free;			/* a lock that was left by the last who
 					   held it */
 	uint32_t n_parties;		/* of a barrier; else 0 */
+	const void *taker;		/* of a futex: the thread that was woken
+					   last, while it may have it; */
+	uint64_t taken_ns;		/* since when */
 	struct contention_wait *first, *last;	/* the oldest first */
 };
 
@@ -149,6 +158,13 @@ contention_may_have(const struct contention *contention, const void *object)
 struct contention_wait *contention_begin(struct contention *contention,
     enum contention_kind kind, const void *object,
     const struct contention_path *path, uint64_t now_ns);
+
+/*
+ * Says which thread waits, by any address of its own, directly after
+ * contention_begin.  If it has just been woken from the same futex, another one
+ * has been faster.
+ */
+void contention_set_thread(struct contention_wait *wait, const void *thread);
 
 /* How a wait ends. */
 enum contention_end {
