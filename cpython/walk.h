@@ -16,6 +16,19 @@
  *
  * If the two do not fit together, the Python frames are unknown.
  *
+ * greenlet, the library below gevent and eventlet, has many stacks of C at one
+ * place: it copies the one that is left to the heap, and the one that is entered
+ * back.  Each has a list of its own.  The list begins in the loop that greenlet
+ * has called, and the stack there, too.  What is further out belongs to another
+ * greenlet, and may have changed since this one began:
+ *
+ *	native stack			the thread's list, innermost first
+ *	  loop	[ anchor C ]	<--	work, entry frame C
+ *	  greenlet's function		(the list ends)
+ *	  greenlet.switch		not of this stack
+ *	  loop	[ anchor A ]
+ *	  main
+ *
  * This is code of two files: that of the collector, which reads its own memory,
  * and that of the sampler outside, which reads another process's.  Each includes
  * this header once, after lib/cpprofdata.h and definitions of these types; the
@@ -27,10 +40,10 @@
  *	struct python_frames	an array of frames: frames, n
  *	struct python_reading	what all functions get: runtime, layout; state,
  *				whose list is read; n_placed, innermost,
- *				is_partial; and python, which leads to
- *				fresh, the frames of this walk, to states,
- *				n_states of PYTHON_MAX_STATES, n_searched
- *				and n_walks
+ *				outermost, is_partial, is_cut; and python,
+ *				which leads to fresh, the frames of this walk,
+ *				to states, n_states of PYTHON_MAX_STATES,
+ *				n_searched and n_walks
  *
  * Async-signal-safe, if the includer's functions are.
  */
@@ -94,6 +107,10 @@ static inline uint64_t python_native_sp(const struct python_reading *reading,
     size_t i);
 static inline uint64_t python_native_address(
     const struct python_reading *reading, size_t i);
+
+/* Whether a native frame is one of greenlet's functions. */
+static inline bool python_is_greenlet(const struct python_reading *reading,
+    size_t i);
 
 /* ---- memory ---- */
 
@@ -404,6 +421,20 @@ python_add_frame(struct python_reading *reading, uint64_t at,
 	return true;
 }
 
+/* Whether a _PyCFrame is the one below all others, that of the state. */
+static bool
+python_is_root(struct python_reading *reading, uint64_t cframe)
+{
+	const struct python_layout *layout = reading->layout;
+	const bool is_live = python_is_state_live(reading->state);
+	uint64_t previous, frame;
+
+	return python_read_word(reading, cframe + layout->cframe_previous,
+	    &previous, is_live) && python_read_word(reading, cframe +
+	    layout->cframe_current, &frame, is_live) && previous == 0 &&
+	    frame == 0;
+}
+
 /* Reads the frames of a state in 3.11, group by group. */
 static bool
 python_read_cframes(struct python_reading *reading, uint64_t cframe)
@@ -423,6 +454,9 @@ python_read_cframes(struct python_reading *reading, uint64_t cframe)
 			return false;
 		if (previous == 0)
 			return frame == 0;
+		/* The one with which a greenlet begins has no frames. */
+		if (frame == 0)
+			return python_is_root(reading, previous);
 		from = fresh->n;
 		do {
 			if (frame == 0 || !python_add_frame(reading, frame,
@@ -438,6 +472,7 @@ python_read_cframes(struct python_reading *reading, uint64_t cframe)
 			return false;
 		if (!python_place(reading, from, cframe)) {
 			fresh->n = from;
+			reading->is_cut = true;
 			return reading->is_partial;
 		}
 	}
@@ -465,6 +500,7 @@ python_read_frames(struct python_reading *reading, uint64_t frame)
 			continue;
 		if (!python_place(reading, from, frame)) {
 			fresh->n = from;
+			reading->is_cut = true;
 			return reading->is_partial;
 		}
 		from = fresh->n;
@@ -549,9 +585,29 @@ python_note_native(struct python_reading *reading, uint64_t anchor)
 	if (reading->innermost == PYTHON_NOT_PLACED ||
 	    native > reading->innermost)
 		reading->innermost = native;
+	if (reading->outermost == PYTHON_NOT_PLACED ||
+	    native < reading->outermost)
+		reading->outermost = native;
 	reading->n_placed += python_is_loop(reading->runtime,
 	    python_native_address(reading, native));
 	return native;
+}
+
+/*
+ * How many of the outermost native frames do not belong to the stack, since the
+ * list, which was read to its end, is that of a greenlet.
+ */
+static size_t
+python_n_outside(const struct python_reading *reading)
+{
+	size_t i = reading->outermost;
+
+	if (i == PYTHON_NOT_PLACED || reading->is_cut)
+		return 0;
+	while (i > 0)
+		if (python_is_greenlet(reading, --i))
+			return i;
+	return 0;
 }
 
 /* Whether the innermost native frame is a loop that may still be entered. */

@@ -64,8 +64,8 @@ script_tests = \
 # lib/local.mk.  tests/run-test.py says what it does if one of them fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/python-outside.py tests/real-outside.py \
-	tests/short-outside.py
+	tests/attach.py tests/greenlets.py tests/python-outside.py \
+	tests/real-outside.py tests/short-outside.py
 recording_scripts = \
 	tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
 	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py \
@@ -264,7 +264,8 @@ tests_test_debug_lines_SOURCES = tests/test-debug-lines.c \
 	tests/module-fixture.h
 tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
-EXTRA_DIST += tests/programs/pystacks.py tests/programs/pytouch.py \
+EXTRA_DIST += tests/programs/greenlets.py \
+	tests/programs/pystacks.py tests/programs/pytouch.py \
 	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \

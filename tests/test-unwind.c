@@ -502,6 +502,44 @@ survives_wild_registers(void **state)
 			}
 }
 
+/* A stack that was cut is remembered so: the next walk ends where it begins. */
+static void
+remembers_a_stack_that_was_cut(void **state)
+{
+	uint64_t outermost;
+	ucontext_t context;
+	size_t n;
+
+	(void)state;
+	begin((uintptr_t)__libc_stack_end);
+	assert_int_equal(getcontext(&context), 0);
+	assert_true(unwind(&remembering, &context));
+	n = remembering.stack.n;
+	assert_true(n > 3);
+	outermost = remembering.stack.frames[2].sp;
+	remembering.end = UNWIND_BAD_STACK;
+	assert_true(unwind_cut(&remembering, 2));
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(remembering.n_kept, i == 0 ? 0 : n - 2);
+		assert_int_equal(remembering.stack.n, n - 2);
+		assert_int_equal(remembering.stack.frames[0].sp, outermost);
+		assert_int_equal(remembering.end, UNWIND_COMPLETE);
+		assert_true(unwind(&remembering, &context));
+	}
+	/* What a guess further out led to does not concern it. */
+	remembering.stack.frames[0].flags |= FRAME_GUESSED;
+	remembering.stack.frames[1].flags |= FRAME_GUESSED;
+	assert_true(unwind_cut(&remembering, 1));
+	assert_int_equal(remembering.stack.frames[0].flags & FRAME_GUESSED, 0);
+	assert_false(remembering.guessed);
+	/* Marks are counted by frames. */
+	remembering.trampoline.cfa = 8;
+	assert_false(unwind_cut(&remembering, 1));
+	remembering.trampoline.cfa = 0;
+	assert_int_equal(remembering.stack.n, n - 3);
+	unwind_remember(&remembering, 0);
+}
+
 /* From the first of these on, it applies for the rest of the process. */
 static int
 set_up_marks(void **state)
@@ -570,6 +608,7 @@ main(void)
 		cmocka_unit_test(ticks_agree_in_a_thread),
 		cmocka_unit_test(walks_100000_frames),
 		cmocka_unit_test(survives_wild_registers),
+		cmocka_unit_test(remembers_a_stack_that_was_cut),
 		WITH_MARKS(steps_through_recursion),
 		WITH_MARKS(steps_through_callback),
 		WITH_MARKS(steps_through_variable),

@@ -18,6 +18,7 @@
 #include "lib/base/arch.h"
 #include "lib/base/files.h"
 #include "lib/cpprofdata.h"
+#include "lib/unwind/traits.h"
 
 #define FIRST_PYTHON_FRAMES 128
 #define MAX_PYTHON_FRAMES ((size_t)1 << 20)
@@ -38,8 +39,9 @@ struct python_reading {
 	uint64_t state;		/* whose list is read */
 	size_t candidate;	/* remembered frames not yet passed */
 	size_t n_placed;	/* anchors that are in native frames of the loop */
-	size_t innermost;	/* native frame with an anchor;
+	size_t innermost, outermost;	/* native frames with an anchor;
 				   PYTHON_NOT_PLACED */
+	bool is_cut;		/* the list is not read to its end */
 	bool is_partial;	/* the native stack is, so anchors may be lost */
 };
 
@@ -261,6 +263,12 @@ python_native_address(const struct python_reading *reading, size_t i)
 	return reading->unwinder->stack.frames[i].address;
 }
 
+static inline bool
+python_is_greenlet(const struct python_reading *reading, size_t i)
+{
+	return traits_is_greenlet(python_native_address(reading, i));
+}
+
 static bool
 python_place(struct python_reading *reading, size_t from, uint64_t anchor)
 {
@@ -370,8 +378,32 @@ count_loops(const struct python_reading *reading, size_t *last)
 	return count;
 }
 
+/*
+ * Leaves the frames of a greenlet, if the list is one's.  Those of other
+ * greenlets have no place on its stack.
+ */
+static bool
+python_leave_outside(struct python_reading *reading)
+{
+	struct python_frames *fresh = &reading->python->fresh;
+	const size_t n = traits_have_greenlet() &&
+	    reading->python->n_states == 1 ? python_n_outside(reading) : 0;
+	size_t i;
+
+	if (n == 0)
+		return true;
+	if (!unwind_cut(reading->unwinder, n))
+		return false;
+	reading->python->n_counted = 0;
+	reading->innermost -= n;
+	reading->outermost -= n;
+	for (i = 0; i < fresh->n; i++)
+		fresh->frames[i].native -= (uint32_t)n;
+	return true;
+}
+
 static enum python_result
-read_all(struct python_reading *reading, size_t n_loops, size_t last)
+read_all(struct python_reading *reading, size_t *n_loops, size_t *last)
 {
 	const struct unwinder *unwinder = reading->unwinder;
 	enum python_result result = PYTHON_FOUND;
@@ -379,11 +411,15 @@ read_all(struct python_reading *reading, size_t n_loops, size_t last)
 	reading->python->fresh.n = 0;
 	reading->candidate = reading->python->stack.n;
 	reading->n_placed = 0;
-	reading->innermost = PYTHON_NOT_PLACED;
+	reading->innermost = reading->outermost = PYTHON_NOT_PLACED;
+	reading->is_cut = false;
 	if (have_states(reading))
 		result = read_states(reading);
-	return result == PYTHON_FOUND && !python_loops_fit(reading, n_loops,
-	    last, (unwinder->stack.frames[last].flags & FRAME_EXACT) != 0) ?
+	if (result == PYTHON_FOUND && !python_leave_outside(reading))
+		result = PYTHON_UNKNOWN;
+	*n_loops = count_loops(reading, last);
+	return result == PYTHON_FOUND && !python_loops_fit(reading, *n_loops,
+	    *last, (unwinder->stack.frames[*last].flags & FRAME_EXACT) != 0) ?
 	    PYTHON_UNKNOWN : result;
 }
 
@@ -407,12 +443,11 @@ python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
 		return PYTHON_BUSY;
 	reading.layout = &reading.runtime->layout;
 	python->n_walks++;
-	n_loops = count_loops(&reading, innermost);
-	result = read_all(&reading, n_loops, *innermost);
+	result = read_all(&reading, &n_loops, innermost);
 	if (result == PYTHON_UNKNOWN && python->n_states > 0) {
 		/* The thread may be in an interpreter that is new to it. */
 		python->n_states = 0;
-		result = read_all(&reading, n_loops, *innermost);
+		result = read_all(&reading, &n_loops, innermost);
 	}
 	if (result == PYTHON_UNKNOWN && n_loops == 0)
 		return PYTHON_NONE;

@@ -77,6 +77,7 @@ struct python {
  * python->stack, of which the n_kept outermost ones are as in the last sample.
  * The other ones have no nodes yet.  *innermost is the index of the innermost
  * native frame of an evaluation loop; set unless the result is PYTHON_NONE.
+ * Takes native frames that are of other greenlets away from the unwinder's stack.
  */
 enum python_result python_walk(struct python *python,
     struct unwinder *unwinder, uint32_t tid, size_t *innermost);

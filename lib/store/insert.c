@@ -258,14 +258,19 @@ insert_begin(struct insertion *insertion)
 	struct unwinder *unwinder = thread->unwinder;
 	struct python *python = thread->python;
 	struct tree *tree = &thread->file->tree;
+	enum python_result found;
 	size_t innermost, at;
 
-	at = unwinder->n_kept = java_n_kept(unwinder);
-
+	unwinder->n_kept = java_n_kept(unwinder);
 	if (python->owner != tree->owner)
 		python_forget(python);
 	python->owner = tree->owner;
-	switch (python_walk(python, unwinder, thread->tid, &innermost)) {
+	/* It may take frames away that are not of this stack. */
+	found = python_walk(python, unwinder, thread->tid, &innermost);
+	insertion->native = unwinder->stack.frames;
+	insertion->n_native = unwinder->stack.n;
+	at = unwinder->n_kept;
+	switch (found) {
 	case PYTHON_BUSY:
 		insertion->at = at;
 		return STORE_UNSAFE;
@@ -307,8 +312,6 @@ insert_stack(struct thread *thread, struct node *leaf)
 	struct unwinder *unwinder = thread->unwinder;
 	struct insertion insertion = {
 		.thread = thread,
-		.native = unwinder->stack.frames,
-		.n_native = unwinder->stack.n,
 		.leaf = leaf,
 	};
 	enum store_result result = insert_begin(&insertion), filled;

@@ -26,11 +26,20 @@ struct cached_traits {
 
 static struct cached_traits cached[N_CACHED] BIG_TABLE;
 static _Atomic bool forbidden;
-static const struct link_map *_Atomic python;
-static void *_Atomic python_at;	/* an address in that module */
+
+/* A module that is found when its code is first seen; NULL: not so far. */
+struct found_module {
+	const struct link_map *_Atomic map;
+	void *_Atomic at;	/* an address in it */
+};
+
+static struct found_module python, greenlet;
 
 /* Defined by Go's runtime if it can call C or be called from C. */
 static const char go_runtime[] = "crosscall2";
+
+/* Called when Python imports greenlet. */
+static const char greenlet_begin[] = "PyInit__greenlet";
 
 /*
  * Defined only by runtimes that walk stacks by return addresses (OCaml, .NET
@@ -39,7 +48,7 @@ static const char go_runtime[] = "crosscall2";
  */
 static const char *const forbidding[] = {
 	"caml_frametable", "DotNetRuntimeDebugHeader", "JNI_CreateJavaVM",
-	go_runtime, "PyInit__greenlet"
+	go_runtime, greenlet_begin
 };
 
 /* Functions of the C library that examine their caller's address. */
@@ -139,13 +148,38 @@ find_sensitive(const struct link_map *map, struct libc *libc)
 	}
 }
 
+/* Remembers the first module that defines a symbol. */
+static void
+traits_look_for(struct found_module *module, const struct link_map *map,
+    const struct lookup *symbols, const char *name)
+{
+	const ElfW(Sym) *symbol;
+
+	if (atomic_load_explicit(&module->map, memory_order_relaxed) != NULL ||
+	    (symbol = lookup_symbol(symbols, name)) == NULL)
+		return;
+	atomic_store(&module->at, (void *)(symbols->bias + symbol->st_value));
+	atomic_store(&module->map, map);
+}
+
+/* Forgets a module that was unloaded. */
+static void
+traits_check_found(struct found_module *module)
+{
+	struct dl_find_object object;
+
+	if (atomic_load(&module->map) != NULL &&
+	    (_dl_find_object(atomic_load(&module->at), &object) != 0 ||
+	    object.dlfo_link_map != atomic_load(&module->map)))
+		atomic_store(&module->map, NULL);
+}
+
 /* Examines a module. */
 static unsigned
 classify(const struct link_map *map)
 {
 	const char *name = map->l_name != NULL ? map->l_name : "";
 	const char *slash = strrchr(name, '/');
-	const ElfW(Sym) *runtime;
 	struct lookup symbols;
 	unsigned i;
 
@@ -160,12 +194,8 @@ classify(const struct link_map *map)
 		return HAS_SENSITIVE;
 	if (!lookup_open(map, &symbols))
 		return 0;
-	if (atomic_load_explicit(&python, memory_order_relaxed) == NULL &&
-	    (runtime = lookup_symbol(&symbols, "_PyRuntime")) != NULL) {
-		atomic_store(&python_at, (void *)(symbols.bias +
-		    runtime->st_value));
-		atomic_store(&python, map);
-	}
+	traits_look_for(&python, map, &symbols, "_PyRuntime");
+	traits_look_for(&greenlet, map, &symbols, greenlet_begin);
 	for (i = 0; i < sizeof forbidding / sizeof *forbidding; i++)
 		if (lookup_symbol(&symbols, forbidding[i]) != NULL)
 			forbidden = true;
@@ -272,19 +302,34 @@ traits_forbid_trampoline(void)
 const struct link_map *
 traits_python(void)
 {
-	return atomic_load_explicit(&python, memory_order_acquire);
+	return atomic_load_explicit(&python.map, memory_order_acquire);
+}
+
+bool
+traits_have_greenlet(void)
+{
+	return atomic_load_explicit(&greenlet.map, memory_order_acquire) !=
+	    NULL;
+}
+
+bool
+traits_is_greenlet(uint64_t address)
+{
+	const struct link_map *const map = atomic_load_explicit(&greenlet.map,
+	    memory_order_acquire);
+	struct dl_find_object object;
+
+	return map != NULL && _dl_find_object((void *)(uintptr_t)address,
+	    &object) == 0 && object.dlfo_link_map == map;
 }
 
 void
 traits_new_epoch(void)
 {
-	struct dl_find_object object;
 	unsigned i;
 
-	if (atomic_load(&python) != NULL &&
-	    (_dl_find_object(atomic_load(&python_at), &object) != 0 ||
-	    object.dlfo_link_map != atomic_load(&python)))
-		atomic_store(&python, NULL);
+	traits_check_found(&python);
+	traits_check_found(&greenlet);
 	for (i = 0; i < N_CACHED; i++)
 		atomic_store_explicit(&cached[i].key, 0,
 		    memory_order_relaxed);

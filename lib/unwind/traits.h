@@ -80,6 +80,13 @@ bool traits_is_go(const void *address);
 const struct link_map *traits_python(void);
 
 /*
+ * Likewise whether greenlet was seen, the library that runs Python code on stacks
+ * which it copies away and back; and whether an address lies in it.
+ */
+bool traits_have_greenlet(void);
+bool traits_is_greenlet(uint64_t address);
+
+/*
  * The address of a symbol that a module defines, NULL if it does not.  Takes no
  * lock.
  */

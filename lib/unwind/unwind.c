@@ -127,6 +127,32 @@ unwind_remember(struct unwinder *unwinder, size_t n)
 		trampoline_withdraw(unwinder);
 }
 
+bool
+unwind_cut(struct unwinder *unwinder, size_t n)
+{
+	struct frames *stack = &unwinder->stack;
+	uint32_t inherited;
+	size_t i;
+
+	if (n == 0)
+		return true;
+	if (unwinder->trampoline.cfa != 0)
+		return false;
+	inherited = stack->frames[n - 1].flags & INHERITED;
+	stack->n -= n;
+	memmove(stack->frames, stack->frames + n,
+	    stack->n * sizeof *stack->frames);
+	/* What has a table was not left by a guess of its own. */
+	for (i = 0; i < stack->n &&
+	    (stack->frames[i].flags & FRAME_HAS_TABLE) != 0; i++)
+		stack->frames[i].flags &= ~inherited;
+	unwinder->guessed = stack->n > 0 &&
+	    (stack->frames[stack->n - 1].flags & FRAME_GUESSED) != 0;
+	unwinder->end = UNWIND_COMPLETE;
+	unwinder->n_kept = unwinder->n_same = 0;
+	return true;
+}
+
 /*
  * Makes the unwinder's stack from its n_kept remembered frames and the walked
  * frames, outermost first.  If there is no memory for all, keeps only the

@@ -147,6 +147,12 @@ bool unwind(struct unwinder *unwinder, const void *context);
 void unwind_remember(struct unwinder *unwinder, size_t n);
 
 /*
+ * The n outermost frames do not belong to the stack, which is whole without them.
+ * The other ones have no nodes then.  False: not now, as there is a mark.
+ */
+bool unwind_cut(struct unwinder *unwinder, size_t n);
+
+/*
  * Lends the unwinder that memory for its first frames.  (Without it, it maps
  * some.)
  */

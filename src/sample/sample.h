@@ -342,6 +342,12 @@ const struct sample_stack *sample_walk_waiting(struct sample_walker *walker,
                                                uint32_t pid, uint32_t tid,
                                                struct error *error);
 
+/*
+ * Takes the n outermost frames away from the stack that was walked last.  It is
+ * whole without them, or, if they are unknown, partial.
+ */
+void sample_walk_cut(struct sample_walker *walker, size_t n, bool is_whole);
+
 /* ---- sample_held.c ---- */
 
 /*
@@ -502,8 +508,12 @@ uint64_t sample_file_hits(const struct sample_file *file, unsigned resource);
  */
 struct sample_python;
 
-/* Freed with sample_python_free, before the events; NULL with *error set. */
+/*
+ * Freed with sample_python_free, before the events and the profile, which has the
+ * modules of frames; NULL with *error set.
+ */
 struct sample_python *sample_python_new(struct sample_events *events,
+                                        const struct profile *profile,
                                         struct error *error);
 void sample_python_free(struct sample_python *python);
 
@@ -551,16 +561,27 @@ struct sample_python_frame {
 				 * outermost */
 };
 
+/* The Python frames of a sample, and what they say of its native ones. */
+struct sample_python_stack {
+	const struct sample_python_frame *frames;	/* outermost first */
+	size_t n;
+	size_t n_outside;	/* native frames, the outermost, that do not
+				 * belong to the stack */
+	bool is_unfit;		/* the frames were read, but do not fit the
+				 * native ones; n_outside is up to the
+				 * innermost of the loop then */
+};
+
 /*
- * The Python frames of the sample that is being delivered, outermost first,
- * valid until the next call: 1; 0: they are not known; -1 with *error set.
+ * Finds those of the sample that is being delivered, valid until the next call:
+ * 1; 0: they are not known; -1 with *error set.
  */
 int sample_python_frames(struct sample_python *python,
                          struct sample_python_process *process,
                          struct sample_file *file,
                          const struct perf_sample *sample,
                          const struct sample_stack *stack,
-                         const struct sample_python_frame **frames, size_t *n,
+                         struct sample_python_stack *found,
                          struct error *error);
 
 /* ---- sample_interpreters.c ---- */
@@ -647,7 +668,8 @@ struct sampler_result {
 	struct sample_held *held;	/* to be freed by the caller, after the
 					 * functions have been named */
 	uint64_t n_python;	/* samples with Python frames, and ... */
-	uint64_t n_no_python;	/* ... without those that they have */
+	uint64_t n_no_python;	/* ... without those that they have, which
+				 * were not read in time */
 	bool refuses_python;	/* the kernel forbids to read them in a
 				 * process */
 };

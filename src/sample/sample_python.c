@@ -108,7 +108,8 @@ struct outside_reading {
 	const struct python_layout *layout;
 	struct outside_walk *python;
 	uint64_t state;
-	size_t n_placed, innermost;
+	size_t n_placed, innermost, outermost;
+	bool is_cut;
 	bool is_partial;
 	/* Of a reader: */
 	struct python_reader *reader;
@@ -116,6 +117,7 @@ struct outside_reading {
 	unsigned turn;		/* of the state */
 	/* Of the sampler: */
 	const struct sample_stack *stack;
+	const struct profile *profile;
 };
 
 /* Its names for what is here. */
@@ -131,6 +133,7 @@ struct outside_reading {
 #define python_n_native outside_n_native
 #define python_native_sp outside_native_sp
 #define python_native_address outside_native_address
+#define python_is_greenlet outside_is_greenlet
 #include "cpython/walk.h"
 
 /* A code object that a reader meets for the first time. */
@@ -149,8 +152,9 @@ struct sample_snapshot {
 	uint32_t pid, tid, serial;
 	uint64_t time;			/* of the sample */
 	uint64_t begin_ns, end_ns;	/* when it was read */
-	bool is_whole;
-	bool is_outer;		/* without the innermost loop */
+	bool is_read;		/* as the thread stood when it was sampled, */
+	bool is_whole;		/* to the end of its lists, */
+	bool is_outer;		/* or without the innermost loop */
 	unsigned n_states;
 	struct python_description *descriptions;
 	struct python_group *groups;		/* [n_groups] */
@@ -237,6 +241,7 @@ struct python_reader {
 
 struct sample_python {
 	struct sample_events *events;
+	const struct profile *profile;
 	struct python_reader *readers;	/* [n_readers] */
 	size_t n_readers;
 	int stop;		/* eventfd */
@@ -250,6 +255,7 @@ struct sample_python {
 	struct sample_snapshot *snapshots[PYTHON_BUCKETS];	/* by time */
 	uint64_t next_clean_ns;
 	struct outside_frames placed;
+	size_t n_outside;	/* native frames that are not of the stack */
 	struct sample_python_frame *frames;	/* of the last stack */
 	size_t frames_capacity;
 };
@@ -496,6 +502,19 @@ static inline uint64_t
 outside_native_address(const struct outside_reading *reading, size_t i)
 {
 	return reading->stack->frames[reading->stack->n - 1 - i].pc;
+}
+
+/* By the name that a module needs to be imported as greenlet's. */
+static inline bool
+outside_is_greenlet(const struct outside_reading *reading, size_t i)
+{
+	static const char prefix[] = "/_greenlet.";
+	const uint32_t module =
+	    reading->stack->frames[reading->stack->n - 1 - i].module;
+	const char *name = module == NO_MODULE ? NULL :
+	    strrchr(reading->profile->modules[module].path, '/');
+
+	return name != NULL && strncmp(name, prefix, sizeof prefix - 1) == 0;
 }
 
 /* ---- reading a sample ---- */
@@ -801,7 +820,7 @@ python_reader_take(struct python_reader *reader,
 	};
 	struct python_description *descriptions = NULL;
 	struct sample_snapshot *snapshot;
-	bool is_whole = false, is_outer = false;
+	bool is_read = false, is_whole = false, is_outer = false;
 	uint64_t begin_ns, end_ns;
 
 	begin_ns = python_clock();
@@ -815,8 +834,7 @@ python_reader_take(struct python_reader *reader,
 		if (is_whole)
 			descriptions = python_reader_describe_all(&reading,
 			    process->serial);
-		is_whole = is_whole && (reader->is_first ||
-		    python_reader_verify(&reading));
+		is_read = reader->is_first || python_reader_verify(&reading);
 	}
 	end_ns = python_clock();
 	python_reader_remember(reader, memo);
@@ -830,6 +848,7 @@ python_reader_take(struct python_reader *reader,
 	snapshot->time = seen->time;
 	snapshot->begin_ns = begin_ns;
 	snapshot->end_ns = end_ns;
+	snapshot->is_read = is_read;
 	snapshot->is_whole = is_whole;
 	snapshot->is_outer = is_outer;
 	snapshot->descriptions = descriptions;
@@ -1055,7 +1074,8 @@ python_reader_end(struct python_reader *reader)
 }
 
 struct sample_python *
-sample_python_new(struct sample_events *events, struct error *error)
+sample_python_new(struct sample_events *events, const struct profile *profile,
+                  struct error *error)
 {
 	struct sample_python *python = memory_array(1, sizeof *python, error);
 
@@ -1063,6 +1083,7 @@ sample_python_new(struct sample_events *events, struct error *error)
 		return NULL;
 	pthread_mutex_init(&python->lock, NULL);
 	python->events = events;
+	python->profile = profile;
 	python->stop = -1;
 	return python;
 }
@@ -1345,8 +1366,10 @@ python_place_groups(struct outside_reading *reading,
 		if (group->state != state)
 			continue;
 		native = python_note_native(reading, group->anchor);
-		if (native == PYTHON_NOT_PLACED)
+		if (native == PYTHON_NOT_PLACED) {
+			reading->is_cut = true;
 			return reading->is_partial;
+		}
 		for (size_t k = 0; k < group->n; k++) {
 			placed->frames[placed->n] =
 			    snapshot->frames[group->from + k];
@@ -1370,14 +1393,15 @@ sample_python_loop(const struct sample_python_process *process)
 	return process->process.runtime.loop;
 }
 
-/* Counts the native frames of the loop; *last is the innermost one. */
+/* Counts the loop's native frames from `first` on; *last: the innermost one. */
 static size_t
-python_count_loops(const struct outside_reading *reading, size_t *last)
+python_count_loops(const struct outside_reading *reading, size_t first,
+                   size_t *last)
 {
 	size_t n = 0;
 
-	*last = 0;
-	for (size_t i = 0; i < outside_n_native(reading); i++)
+	*last = first;
+	for (size_t i = first; i < outside_n_native(reading); i++)
 		if (python_is_loop(reading->runtime,
 		                   outside_native_address(reading, i))) {
 			n++;
@@ -1407,7 +1431,37 @@ python_take_innermost(struct outside_reading *reading,
 	reading->innermost = PYTHON_NOT_PLACED;
 }
 
-/* Places the frames of a sample in python->placed; false: they do not fit. */
+/* Places what was read, in python->placed; false: it does not fit. */
+static bool
+python_fit(struct sample_python *python, struct outside_reading *reading,
+           const struct sample_snapshot *snapshot)
+{
+	size_t n_loops, last;
+
+	if (!snapshot->is_whole)
+		return false;
+	for (unsigned i = 0; i < snapshot->n_states; i++)
+		if (!python_place_groups(reading, snapshot, i,
+		                         &python->placed))
+			return false;
+	if (python_is_at_entry(reading))
+		python_take_innermost(reading, &python->placed);
+	else if (snapshot->is_outer)
+		return false;
+	if (snapshot->n_states == 1)
+		python->n_outside = python_n_outside(reading);
+	n_loops = python_count_loops(reading, python->n_outside, &last);
+	if (!python_loops_fit(reading, n_loops, last, true))
+		return false;
+	if (snapshot->n_states > 1)
+		python_sort_frames(&python->placed);
+	return true;
+}
+
+/*
+ * Places the frames of a sample, and finds python->n_outside.  False: they do
+ * not fit.
+ */
 static bool
 python_place_all(struct sample_python *python,
                  const struct python_runtime *runtime,
@@ -1418,28 +1472,24 @@ python_place_all(struct sample_python *python,
 		.runtime = runtime,
 		.layout = &runtime->layout,
 		.innermost = PYTHON_NOT_PLACED,
+		.outermost = PYTHON_NOT_PLACED,
 		.is_partial = stack->is_partial,
 		.stack = stack,
+		.profile = python->profile,
 	};
-	size_t n_loops, last;
 
 	python->placed.n = 0;
-	if (!snapshot->is_whole || outside_n_native(&reading) == 0 ||
+	if (outside_n_native(&reading) == 0 ||
 	    !outside_reserve(&python->placed, snapshot->n + 1))
 		return false;
-	for (unsigned i = 0; i < snapshot->n_states; i++)
-		if (!python_place_groups(&reading, snapshot, i,
-		                         &python->placed))
-			return false;
-	if (python_is_at_entry(&reading))
-		python_take_innermost(&reading, &python->placed);
-	else if (snapshot->is_outer)
+	if (!python_fit(python, &reading, snapshot)) {
+		/* What is further out than the innermost loop is not known. */
+		python_count_loops(&reading, 0, &python->n_outside);
 		return false;
-	n_loops = python_count_loops(&reading, &last);
-	if (!python_loops_fit(&reading, n_loops, last, true))
-		return false;
-	if (snapshot->n_states > 1)
-		python_sort_frames(&python->placed);
+	}
+	for (size_t i = 0; i < python->placed.n; i++)
+		python->placed.frames[i].native -=
+		    (uint32_t)python->n_outside;
 	return true;
 }
 
@@ -1536,9 +1586,11 @@ python_use_snapshot(struct sample_python *python,
                     struct sample_python_process *process,
                     struct sample_file *file,
                     const struct sample_snapshot *snapshot,
-                    const struct sample_stack *stack, struct error *error)
+                    const struct sample_stack *stack, bool *is_unfit,
+                    struct error *error)
 {
 	if (snapshot->serial != process->process.serial ||
+	    !snapshot->is_read ||
 	    !sample_events_was_stopped(python->events, snapshot->tid,
 	        snapshot->begin_ns, snapshot->end_ns)) {
 		if (snapshot->descriptions != NULL)
@@ -1547,8 +1599,9 @@ python_use_snapshot(struct sample_python *python,
 	}
 	if (python_learn(process, snapshot, file, error) != 0)
 		return -1;
-	return python_place_all(python, &process->process.runtime, snapshot,
-	    stack) ? python_name_all(python, process, error) : 0;
+	*is_unfit = !python_place_all(python, &process->process.runtime,
+	                              snapshot, stack);
+	return *is_unfit ? 0 : python_name_all(python, process, error);
 }
 
 int
@@ -1557,20 +1610,21 @@ sample_python_frames(struct sample_python *python,
                      struct sample_file *file,
                      const struct perf_sample *sample,
                      const struct sample_stack *stack,
-                     const struct sample_python_frame **frames, size_t *n,
-                     struct error *error)
+                     struct sample_python_stack *frames, struct error *error)
 {
 	struct sample_snapshot *snapshot = python_take_snapshot(python,
 	    sample);
+	bool is_unfit = false;
 	int found;
 
-	*n = 0;
+	*frames = (struct sample_python_stack){ 0 };
 	if (snapshot == NULL)
 		return 0;
+	python->n_outside = 0;
 	found = python_use_snapshot(python, process, file, snapshot, stack,
-	                            error);
+	                            &is_unfit, error);
 	snapshot_free(snapshot);
-	*frames = python->frames;
-	*n = python->placed.n;
+	*frames = (struct sample_python_stack){ python->frames,
+		python->placed.n, python->n_outside, is_unfit };
 	return found;
 }

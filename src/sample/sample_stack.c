@@ -452,3 +452,15 @@ sample_walk_waiting(struct sample_walker *walker, uint32_t pid, uint32_t tid,
 	return sample_walk_process(walker, maps, &frame, error) == 0 ?
 	    &walker->stack : NULL;
 }
+
+void
+sample_walk_cut(struct sample_walker *walker, size_t n, bool is_whole)
+{
+	struct sample_stack *stack = &walker->stack;
+
+	stack->n -= n;
+	if (is_whole)
+		stack->is_partial = false;
+	else
+		sample_stack_end(stack, CPPROFDATA_PARTIAL_INTERPRETED);
+}

@@ -994,7 +994,8 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	if (sampler->walker != NULL)
 		sampler->events = sample_events_new(&options->events, error);
 	if (sampler->events != NULL)
-		sampler->python = sample_python_new(sampler->events, error);
+		sampler->python = sample_python_new(sampler->events,
+		    sampler->profile, error);
 	if (sampler->python != NULL)
 		sampler->interpreters = sample_interpreters_new(&space,
 		    sampler->python, error);

@@ -151,12 +151,6 @@ struct sampler {
 	struct sampler_result result;
 };
 
-/* The Python frames of a sample. */
-struct sampler_frames {
-	const struct sample_python_frame *frames;	/* outermost first */
-	size_t n;
-};
-
 /* ---- sampler_process.c ---- */
 
 /* Now, in ns. */
@@ -206,7 +200,7 @@ int sampler_look_for_python(struct sampler *sampler,
 size_t sampler_make_path(struct sampler *sampler,
                          struct sampler_process *process,
                          const struct sample_stack *stack,
-                         const struct sampler_frames *python,
+                         const struct sample_python_stack *python,
                          struct error *error);
 
 /*

@@ -220,7 +220,7 @@ sampler_module(struct sampler *sampler, struct sampler_process *process,
 size_t
 sampler_make_path(struct sampler *sampler, struct sampler_process *process,
                   const struct sample_stack *stack,
-                  const struct sampler_frames *python, struct error *error)
+                  const struct sample_python_stack *python, struct error *error)
 {
 	size_t n = 0, at = 0;
 
@@ -255,17 +255,20 @@ sampler_make_path(struct sampler *sampler, struct sampler_process *process,
 	return n;
 }
 
-/* Finds the Python frames of a sample; counts those that are not known. */
+/*
+ * Finds the Python frames of a sample; counts those that are not known.  Takes
+ * native frames away that do not belong to the stack.
+ */
 static int
 sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
                     const struct perf_sample *sample,
                     const struct sample_stack *stack,
-                    struct sampler_frames *python, struct error *error)
+                    struct sample_python_stack *python, struct error *error)
 {
 	size_t at = stack->n_kernel;
 	int found;
 
-	python->n = 0;
+	*python = (struct sample_python_stack){ 0 };
 	if (process->python == NULL)
 		return 0;
 	while (at < stack->n && !sample_python_is_loop(process->python,
@@ -274,14 +277,20 @@ sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
 	if (at == stack->n)
 		return 0;
 	found = sample_python_frames(sampler->python, process->python,
-	    process->file, sample, stack, &python->frames, &python->n, error);
+	    process->file, sample, stack, python, error);
+	if (python->n_outside > 0 || python->is_unfit)
+		sample_walk_cut(sampler->walker, python->n_outside,
+		                !python->is_unfit);
 	if (found > 0) {
 		sampler->result.n_python++;
 		return 0;
 	}
 	python->n = 0;
-	sampler->result.n_no_python++;
-	sample_file_drop(process->file, CPPROFDATA_UNINTERPRETED, 0, 1, 1);
+	if (!python->is_unfit) {
+		sampler->result.n_no_python++;
+		sample_file_drop(process->file, CPPROFDATA_UNINTERPRETED, 0, 1,
+		                 1);
+	}
 	return found;
 }
 
@@ -310,7 +319,7 @@ sampler_find_path(struct sampler *sampler, struct sampler_process *process,
 	    sample_events_table(sampler->events);
 	const struct sample_stack *stack = sample_walk(sampler->walker,
 	    &events->attrs[sample->event], sample, error);
-	struct sampler_frames python;
+	struct sample_python_stack python;
 
 	if (stack == NULL)
 		return NULL;

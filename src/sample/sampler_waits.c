@@ -233,7 +233,7 @@ static int
 sampler_read_place(struct sampler *sampler, struct sampler_thread *thread,
                    struct sampler_path *path, struct error *error)
 {
-	static const struct sampler_frames no_python = { 0 };
+	static const struct sample_python_stack no_python = { 0 };
 	const struct sample_stack *stack;
 	size_t n;
 
