@@ -400,6 +400,8 @@ struct cpprofdata_summary {
 	struct cpprofdata_summary_resource resources[CPPROFDATA_MAX_RESOURCES];
 	size_t n_resources;
 	uint64_t n_lost;	/* samples lost because there was no room */
+	uint64_t n_unfit;	/* samples whose Python frames did not fit the
+				 * native ones */
 	uint64_t n_running;	/* files whose process has not ended */
 	uint64_t n_by_ticks;	/* files with CPPROFDATA_CLOCK_GIVEN_UP */
 	/* The sources of resources, each once; the first that fit. */

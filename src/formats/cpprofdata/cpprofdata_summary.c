@@ -133,6 +133,8 @@ cpprofdata_summary_add_file(const struct cpprofdata_file *file,
 	summary->n_running += end.is_running;
 	summary->n_processes += (header->flags & CPPROFDATA_CONTINUES) == 0;
 	summary->n_lost += header->drops[CPPROFDATA_LOST_FULL].samples;
+	summary->n_unfit +=
+	    header->drops[CPPROFDATA_PARTIAL_INTERPRETED].samples;
 	summary->n_by_ticks +=
 	    (header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
 	cpprofdata_summary_add_places(file, summary);

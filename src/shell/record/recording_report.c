@@ -232,11 +232,18 @@ report_lost_waits(const struct recording_report *report)
 
 /* Samples of Python code without their Python frames, if they matter. */
 static void
-report_no_python(const struct recording_report *report)
+report_no_python(const struct recording_report *report,
+                 const struct cpprofdata_summary *summary)
 {
 	const struct sampler_result *outside = report->outside;
 	uint64_t n;
 
+	if (summary->n_unfit * 100 > summary->n_samples)
+		message_note("%" PRIu64 " samples of Python code lack their "
+		             "Python functions and what called these, and are "
+		             "shown as [partial]: these do not fit the stack, "
+		             "as while one greenlet is switched to another",
+		             summary->n_unfit);
 	if (outside == NULL)
 		return;
 	if (outside->refuses_python)
@@ -317,7 +324,7 @@ recording_report(const struct recording_report *report)
 	report_no_calls(report, &summary);
 	report_all_unseen(report, &summary);
 	report_lost_waits(report);
-	report_no_python(report);
+	report_no_python(report, &summary);
 	if (!report->is_outside &&
 	    summary.n_running == 0 && report->is_default &&
 	    summary.n_processes > 0 && summary.n_samples <= 1 &&
