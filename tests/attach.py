@@ -645,6 +645,48 @@ def check_dozers(directory):
                  (said, wanted, error, dict(zip(names, hits)), used))
 
 
+def check_flood(directory):
+    """Programs that start without end, and more that compute than there are
+    processors: neither their records nor their turns cost samples."""
+    claim = '-a on a busy machine has what its programs use'
+    path = os.path.join(directory, 'flood')
+    spin = os.path.join(directory, 'flooded')
+    shutil.copy(os.path.join(PROGRAMS, 'target'), spin)
+    n = os.cpu_count()
+    with contextlib.ExitStack() as stack:
+        for _ in range(3 * n):
+            stack.enter_context(started('sh', '-c',
+                                        'while :; do /bin/true; done'))
+        spinners = [stack.enter_context(started(spin, 'spin', '60000'))
+                    for _ in range(3 * n)]
+        recorder = subprocess.Popen(
+            [CPPROF, 'record', '--no-prompt', '-o', path, '-a', '--for',
+             '4s'], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True)
+        while not (os.path.isdir(path) and files(path)):
+            assert recorder.poll() is None, recorder.communicate()
+            time.sleep(0.05)
+        begin = time.monotonic()
+        before = [run_seconds(process.pid) for process in spinners]
+        time.sleep(2.5)
+        seconds = time.monotonic() - begin
+        used = sum(run_seconds(process.pid) - start
+                   for process, start in zip(spinners, before))
+        said = recorder.communicate(timeout=PATIENCE)[1]
+    info = view(path, 'info')
+    hits = info['rows'][0]['hits']
+    claims.check(claim, info['dropped'] <= 0.05 * hits,
+                 (said, hits, info['dropped']))
+    wanted = used / seconds * info['duration']
+    got = programs(path).get('flooded', 0) * 0.004
+    error = 5 * math.sqrt(0.004 * wanted)
+    claims.check('and each program its own', abs(got - wanted) < error +
+                 0.15 * wanted, (said, got, wanted, error))
+    claims.check('-a counts no more time than the processors had',
+                 (hits + info['dropped']) * 0.004 <=
+                 1.02 * n * info['duration'], (said, hits, info))
+
+
 def check_machine(directory):
     claim = '-a samples all that runs, and says which program used what'
     with tempfile.TemporaryDirectory() as shared:
@@ -703,6 +745,7 @@ def check_machine(directory):
                      row['hits'] > 0.9 * found['one-program']
                      for row in main['rows']), main['rows'][:9])
     check_dozers(directory)
+    check_flood(directory)
     claim = 'the prompt of -a begins with processes'
     if not has_terminals():
         claims.skip(claim, 'no terminals here')

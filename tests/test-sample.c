@@ -460,6 +460,82 @@ lost_records_are_not_all_samples(void **state)
 	profile_free(profile);
 }
 
+/* What was lost of a processor's time is no more than there was of it. */
+static void
+lost_samples_are_no_more_than_fit(void **state)
+{
+	struct fixture *fixture = *state;
+	struct profile *profile;
+
+	plain(fixture, PID, PID, 0x1000, 2 * SECOND);
+	for (int i = 1; i <= 3; i++) {
+		begin_record(fixture, PERF_LOST, 0);
+		buffer_number(&fixture->buffer, 1, 8);
+		buffer_number(&fixture->buffer, 100000, 8);
+		end_record(fixture, 0, 0, 2 * SECOND + SECOND / 2);
+		plain(fixture, PID, PID, 0x1000, 2 * SECOND + i * SECOND / 3);
+	}
+	profile = load(fixture);
+	/* A second has 250 intervals; three have samples. */
+	assert_int_equal(profile->resources[0].lost[LOSS_NO_ROOM], 247);
+	profile_free(profile);
+}
+
+/*
+ * Of the whole machine, no event that samples reports what processes do: starting
+ * programs leaves the room for samples as it is.
+ */
+static void
+samples_of_the_machine_have_rings_of_their_own(void **state)
+{
+	enum { MMAP = 1 << 8, COMM = 1 << 9, TASK = 1 << 13, MMAP2 = 1 << 23 };
+	struct fixture *fixture = *state;
+	const struct perf_events *events;
+	struct error error = { 0 };
+	uint64_t reported = 0;
+
+	sampler_free(fixture->sampler);
+	fixture->options.events.is_system = true;
+	fixture->sampler = sampler_new(&fixture->options, &error);
+	assert_non_null(fixture->sampler);
+	events = sampler_events(fixture->sampler);
+	for (uint32_t i = 0; i < events->n; i++) {
+		const uint64_t reports = events->attrs[i].flags &
+		    (MMAP | COMM | TASK | MMAP2);
+
+		if (i < fixture->options.events.n_kinds)
+			assert_int_equal(reports, 0);
+		reported |= reports;
+	}
+	assert_int_equal(reported, MMAP | COMM | TASK | MMAP2);
+}
+
+/* There, lost records are all samples. */
+static void
+lost_samples_of_the_machine_are_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	struct error error = { 0 };
+	struct profile *profile;
+
+	sampler_free(fixture->sampler);
+	fixture->options.events.is_system = true;
+	fixture->sampler = sampler_new(&fixture->options, &error);
+	assert_non_null(fixture->sampler);
+	plain(fixture, PID, PID, 0x1000, 2 * SECOND);
+	for (int i = 0; i < 20; i++)
+		task(fixture, PERF_FORK, CHILD + i, PID, CHILD + i, PID,
+		     2 * SECOND);
+	begin_record(fixture, PERF_LOST, 0);
+	buffer_number(&fixture->buffer, 1, 8);
+	buffer_number(&fixture->buffer, 17, 8);
+	end_record(fixture, 0, 0, 3 * SECOND);
+	plain(fixture, PID, PID, 0x1000, 4 * SECOND);
+	profile = load(fixture);
+	assert_int_equal(profile->resources[0].lost[LOSS_NO_ROOM], 17);
+	profile_free(profile);
+}
+
 /* All hits are in slices, however long the run, and whatever was folded. */
 static void
 slices_add_up_while_they_widen(void **state)
@@ -956,6 +1032,9 @@ main(void)
 		CASE(children_can_be_left_out),
 		CASE(lost_samples_are_counted),
 		CASE(lost_records_are_not_all_samples),
+		CASE(lost_samples_are_no_more_than_fit),
+		CASE(samples_of_the_machine_have_rings_of_their_own),
+		CASE(lost_samples_of_the_machine_are_counted),
 		CASE(slices_add_up_while_they_widen),
 		CASE(file_stays_below_its_limit),
 #define REAL(name) cmocka_unit_test_setup_teardown(name, begin_real, end)

@@ -165,10 +165,17 @@ void sample_events_charge(struct sample_events *events, pid_t process,
                           unsigned kind, uint64_t hits);
 
 /*
- * How many records found no room so far.  The buffer tells with the next record
- * that finds room, so not of a thread's last ones.  0 before Linux 6.0.
+ * How many records of a processor's events found no room so far; of the whole
+ * machine, only of those that sample.  The buffer tells with the next record that
+ * finds room, so not of a thread's last ones.  0 before Linux 6.0.
  */
-uint64_t sample_events_n_lost(const struct sample_events *events);
+uint64_t sample_events_n_lost(const struct sample_events *events, size_t ring);
+
+/* Likewise records of what processes do, if the whole machine is sampled. */
+uint64_t sample_events_n_side_lost(const struct sample_events *events);
+
+/* The processor of the record that is being delivered; 0 if there is none. */
+size_t sample_events_ring(const struct sample_events *events);
 
 /*
  * Makes copies of stacks larger: sample_events_grow, then sample_events_add for
@@ -663,6 +670,8 @@ struct sampler_result {
 		uint64_t interval;	/* in gticks */
 		uint64_t hits;		/* in the files, that have no sample */
 	} unseen[CPPROFDATA_MAX_RESOURCES];
+	uint64_t n_side_lost;	/* records of what processes do, apart from
+				 * those of samples */
 	uint64_t lost_wait_ns;	/* waits whose samples were lost */
 	bool sees_kernel;
 	struct sample_held *held;	/* to be freed by the caller, after the

@@ -11,6 +11,11 @@
  * records are taken of the old one up to a moment and of the new one from then
  * on.  A thread that is started meanwhile may inherit new events besides having
  * its own; then only its own count.
+ *
+ * Of the whole machine, the records of what processes do (mappings, names,
+ * starts, ends, switches) come from an event of their own, into a ring of their
+ * own: where programs are started without end, they would leave no room for
+ * samples.  (For single processes, threads would inherit one event more.)
  */
 /* Before perf_data.h, whose marks of call chains have the same names. */
 #include <linux/perf_event.h>
@@ -48,15 +53,18 @@ enum {
 					 * its thread is off the processor */
 	SAMPLE_RING_PAGES = 128,	/* what every user may lock */
 	SAMPLE_RING_PAGES_ROOT = 512,	/* on few processors */
-	SAMPLE_RING_PAGES_WAITS = 2048,	/* where waits are sampled, as very many
-					 * may begin before this process runs
+	SAMPLE_RING_PAGES_MANY = 2048,	/* where waits are sampled, or the whole
+					 * machine, as there may be very many
+					 * samples before this process runs
 					 * again; fewer on many processors */
 	SAMPLE_CPUS_FEW = 16,
+	SAMPLE_SIDE_PAGES = 256,	/* of the ring of what processes do */
 	SAMPLE_RING_LEAST = 8,
 	SAMPLE_LEAST_PART = 32,		/* of an interval, between samples, */
 	SAMPLE_LEAST_NS = 100000,	/* but more than one costs */
 	SAMPLE_LATE_MOST = 8,		/* intervals that are made up for */
 	SAMPLE_CPUS_MAX = 4096,
+	SAMPLE_ATTRS_MAX = SAMPLE_KINDS_MAX + 1,	/* and the side event */
 	SAMPLE_FORMAT_LOST = 1 << 4,	/* PERF_FORMAT_LOST, which older headers
 					 * lack */
 };
@@ -101,6 +109,8 @@ struct sample_ring {
 	int clock;		/* the event that counts the processor's time,
 				 * whoever uses it; -1: none */
 	uint64_t clock_id, clock_interval_ns;
+	uint64_t n_lost_closed;		/* lost records of events that are not
+					 * open any more */
 };
 
 /* A record that was taken out of a ring. */
@@ -129,7 +139,7 @@ struct sample_owner {
 
 /* What the events of one account have counted and samples do not stand for. */
 struct sample_account {
-	int64_t unseen[SAMPLE_KINDS_MAX];	/* without the open events */
+	int64_t unseen[SAMPLE_ATTRS_MAX];	/* without the open events */
 };
 
 /* A thread that has events of its own. */
@@ -142,12 +152,19 @@ struct sample_opened {
 struct sample_events {
 	struct sample_events_options options;
 	bool sees_kernel;
-	struct perf_event_attr attrs[SAMPLE_KINDS_MAX];
+	/* Of each kind, and of the event that reports what processes do, where
+	 * that is none of the kinds: its number is n_kinds. */
+	struct perf_event_attr attrs[SAMPLE_ATTRS_MAX];
+	unsigned n_attrs;
 	unsigned wait;			/* the kind sample_kind_wait;
 					 * SAMPLE_KINDS_MAX: there is none */
 	struct perf_events table;
 	struct sample_ring *rings;	/* [n_rings] */
-	size_t n_rings;
+	struct sample_ring *sides;	/* [n_sides] of the same processors,
+					 * for what processes do; n_sides is
+					 * 0 or n_rings */
+	size_t n_rings, n_sides;
+	uint64_t n_side_lost;		/* records that found no room there */
 	struct sample_open {
 		int fd;
 		pid_t tid;
@@ -163,8 +180,6 @@ struct sample_events {
 	size_t n_fds, fds_capacity;
 	size_t n_old;			/* while both generations are open:
 					 * those of the old one, the first */
-	uint64_t n_lost_closed;		/* lost records of events that are not
-					 * open any more */
 	bool cannot_grow;
 	bool watches;			/* each sample wakes, and it is reported
 					 * when threads run */
@@ -359,12 +374,14 @@ sample_events_explain(int number, struct text_buffer *text)
 static size_t
 sample_ring_pages(const struct sample_events *events, long n_cpus)
 {
-	size_t pages = SAMPLE_RING_PAGES_WAITS;
+	const bool are_many = events->wait < SAMPLE_KINDS_MAX ||
+	    events->options.is_system;
+	size_t pages = SAMPLE_RING_PAGES_MANY;
 
 	if (geteuid() != 0 || n_cpus > SAMPLE_CPUS_FEW)
 		return SAMPLE_RING_PAGES;
 	while (pages > SAMPLE_RING_PAGES_ROOT &&
-	       (events->wait == SAMPLE_KINDS_MAX || pages * (size_t)n_cpus >
+	       (!are_many || pages * (size_t)n_cpus >
 	        SAMPLE_RING_PAGES_ROOT * SAMPLE_CPUS_FEW))
 		pages /= 2;
 	return pages;
@@ -388,10 +405,68 @@ sample_ring_map(struct sample_ring *ring, size_t page_size, size_t most)
 	return false;
 }
 
+/*
+ * Opens a ring of so many pages, or as many as can be had: an errno, with *error
+ * set if it is for want of memory.
+ */
+static int
+sample_ring_open(struct sample_ring *ring, int cpu, size_t pages,
+                 struct error *error)
+{
+	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_event_attr attr = sample_event_attr(PERF_TYPE_SOFTWARE,
+	    PERF_COUNT_SW_DUMMY);
+	int number;
+
+	attr.exclude_kernel = 1;
+	/* Else it wakes this process when it is half full, which is too late for
+	 * stacks that are read then. */
+	attr.watermark = pages > SAMPLE_RING_PAGES_ROOT;
+	attr.wakeup_watermark = attr.watermark ?
+	    SAMPLE_RING_PAGES_ROOT / 2 * (uint32_t)page_size : 0;
+	*ring = (struct sample_ring){ .cpu = cpu, .clock = -1,
+		.owner = sample_event_open(&attr, 0, cpu) };
+	if (ring->owner < 0)
+		return errno;
+	if (sample_ring_map(ring, page_size, pages))
+		return 0;
+	number = errno;
+	close(ring->owner);
+	error_set(error, "no memory for the samples of a processor (%s): raise "
+	          "kernel.perf_event_mlock_kb, or end other recordings",
+	          strerror(number));
+	return number;
+}
+
+static void
+sample_ring_close(struct sample_ring *ring)
+{
+	munmap(ring->page, ring->size + (size_t)sysconf(_SC_PAGESIZE));
+	close(ring->owner);
+}
+
+/* Opens the rings of a processor; an errno, as above. */
+static int
+sample_events_open_ring(struct sample_events *events, int cpu, size_t pages,
+                        struct error *error)
+{
+	int number = sample_ring_open(&events->rings[events->n_rings], cpu,
+	                              pages, error);
+
+	if (number != 0)
+		return number;
+	events->n_rings++;
+	if (events->n_attrs == events->options.n_kinds)
+		return 0;
+	number = sample_ring_open(&events->sides[events->n_sides], cpu,
+	                          SAMPLE_SIDE_PAGES, error);
+	events->n_sides += number == 0;
+	return number;
+}
+
 static int
 sample_events_open_rings(struct sample_events *events, struct error *error)
 {
-	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	const long n = sysconf(_SC_NPROCESSORS_CONF);
 	const size_t pages = sample_ring_pages(events, n);
 	struct text_buffer why = { 0 };
@@ -399,37 +474,18 @@ sample_events_open_rings(struct sample_events *events, struct error *error)
 
 	events->rings = memory_array((size_t)(n > 0 ? n : 1),
 	                             sizeof *events->rings, error);
-	if (events->rings == NULL)
+	events->sides = memory_array((size_t)(n > 0 ? n : 1),
+	                             sizeof *events->sides, error);
+	if (events->rings == NULL || events->sides == NULL)
 		return -1;
 	for (int cpu = 0; cpu < n && cpu < SAMPLE_CPUS_MAX; cpu++) {
-		struct sample_ring *ring = &events->rings[events->n_rings];
-		struct perf_event_attr attr = sample_event_attr(
-		    PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
-
-		attr.exclude_kernel = 1;
-		/* Else it wakes this process when it is half full, which is too
-		 * late for stacks that are read then. */
-		attr.watermark = pages > SAMPLE_RING_PAGES_ROOT;
-		attr.wakeup_watermark = attr.watermark ?
-		    SAMPLE_RING_PAGES_ROOT / 2 * (uint32_t)page_size : 0;
-		*ring = (struct sample_ring){ .cpu = cpu, .clock = -1,
-			.owner = sample_event_open(&attr, 0, cpu) };
-		number = ring->owner < 0 ? errno : 0;
-		if (number == ENODEV)
-			continue;	/* the processor is off */
-		if (number == 0 && !sample_ring_map(ring, page_size, pages)) {
-			number = errno;
-			close(ring->owner);
-			error_set(error, "no memory for the samples of a "
-			          "processor (%s): raise "
-			          "kernel.perf_event_mlock_kb, or end other "
-			          "recordings", strerror(number));
-			return -1;
-		}
-		if (number != 0)
+		number = sample_events_open_ring(events, cpu, pages, error);
+		/* ENODEV: the processor is off */
+		if (number != 0 && number != ENODEV)
 			break;
-		events->n_rings++;
 	}
+	if (error->is_set)
+		return -1;
 	if (number == 0 || (number == ENODEV && events->n_rings > 0))
 		return 0;
 	sample_events_explain(number, &why);
@@ -440,37 +496,43 @@ sample_events_open_rings(struct sample_events *events, struct error *error)
 
 /* ---- events ---- */
 
-static void
-sample_events_fill_attr(const struct sample_events *events, unsigned i,
-                        struct perf_event_attr *attr)
+/* The event of a kind, as it is opened. */
+static struct perf_event_attr
+sample_events_kind_attr(const struct sample_events *events, unsigned i)
 {
 	const struct sample_events_options *options = &events->options;
+	struct perf_event_attr attr = sample_kind_attr(options->kinds[i].kind,
+	    events->sees_kernel);
 
-	*attr = sample_kind_attr(options->kinds[i].kind, events->sees_kernel);
-	attr->sample_period = sample_kind_period(options->kinds[i].kind,
-	                                         options->kinds[i].interval);
-	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+	attr.sample_period = sample_kind_period(options->kinds[i].kind,
+	                                        options->kinds[i].interval);
+	attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
 	    PERF_SAMPLE_CALLCHAIN;
 	/* The process's frames are unwound, the kernel's are not. */
-	attr->exclude_callchain_user = 1;
+	attr.exclude_callchain_user = 1;
 	/* That of a tracepoint is always the same, in what traces. */
-	attr->exclude_callchain_kernel = attr->exclude_kernel ||
-	    attr->type == PERF_TYPE_TRACEPOINT;
-	attr->sample_regs_user = DWARF_OWN_ARCH->perf_registers;
-	attr->sample_stack_user = i == events->wait ?
+	attr.exclude_callchain_kernel = attr.exclude_kernel ||
+	    attr.type == PERF_TYPE_TRACEPOINT;
+	attr.sample_regs_user = DWARF_OWN_ARCH->perf_registers;
+	attr.sample_stack_user = i == events->wait ?
 	    events->copy / SAMPLE_WAIT_PART : events->copy;
-	attr->read_format = SAMPLE_FORMAT_LOST;
-	attr->inherit = !options->is_system;
-	attr->inherit_thread = options->is_alone;
-	attr->exclude_idle = options->is_system;
+	attr.inherit = !options->is_system;
+	attr.inherit_thread = options->is_alone;
+	attr.exclude_idle = options->is_system;
 	/* Else only a buffer that is half full wakes this process. */
-	attr->watermark = !events->watches;
-	attr->wakeup_events = events->watches;
-	if (i > 0)
-		return;
-	/* One event reports what the process does. */
-	attr->context_switch = events->watches || options->counts_running ||
-	    options->looks_at_waits || events->wait < SAMPLE_KINDS_MAX;
+	attr.watermark = !events->watches;
+	attr.wakeup_events = events->watches;
+	return attr;
+}
+
+/* Lets an event report what processes do. */
+static void
+sample_events_report_tasks(const struct sample_events *events,
+                           struct perf_event_attr *attr)
+{
+	attr->context_switch = events->watches ||
+	    events->options.counts_running || events->options.looks_at_waits ||
+	    events->wait < SAMPLE_KINDS_MAX;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = 1;
@@ -478,6 +540,24 @@ sample_events_fill_attr(const struct sample_events *events, unsigned i,
 	attr->comm_exec = 1;
 	attr->task = 1;
 	attr->ksymbol = events->sees_kernel;
+}
+
+static void
+sample_events_fill_attrs(struct sample_events *events)
+{
+	const unsigned n_kinds = events->options.n_kinds;
+
+	for (unsigned i = 0; i < n_kinds; i++)
+		events->attrs[i] = sample_events_kind_attr(events, i);
+	if (events->n_attrs > n_kinds) {
+		events->attrs[n_kinds] = sample_event_attr(PERF_TYPE_SOFTWARE,
+		    PERF_COUNT_SW_DUMMY);
+		events->attrs[n_kinds].watermark = 1;
+	}
+	for (unsigned i = 0; i < events->n_attrs; i++)
+		events->attrs[i].read_format = SAMPLE_FORMAT_LOST;
+	sample_events_report_tasks(events, &events->attrs[
+	    events->n_attrs > n_kinds ? n_kinds : 0]);
 }
 
 struct sample_events *
@@ -498,12 +578,12 @@ sample_events_new(const struct sample_events_options *options,
 	for (unsigned i = 0; i < options->n_kinds; i++)
 		if (options->kinds[i].kind == &sample_kind_wait)
 			events->wait = i;
-	for (unsigned i = 0; i < options->n_kinds; i++) {
-		sample_events_fill_attr(events, i, &events->attrs[i]);
+	events->n_attrs = options->n_kinds + options->is_system;
+	sample_events_fill_attrs(events);
+	for (unsigned i = 0; i < events->n_attrs; i++)
 		perf_events_add(&events->table, (const unsigned char *)
 		                &events->attrs[i], sizeof events->attrs[i],
 		                error);
-	}
 	if (!error->is_set)
 		return events;
 	sample_events_free(events);
@@ -530,8 +610,7 @@ sample_events_try(struct sample_events *events, struct error *error)
 		text_free(&why);
 		return -1;
 	}
-	for (unsigned i = 0; i < events->options.n_kinds; i++)
-		sample_events_fill_attr(events, i, &events->attrs[i]);
+	sample_events_fill_attrs(events);
 	return 0;
 }
 
@@ -553,19 +632,16 @@ sample_events_open(struct sample_events *events, struct error *error)
 void
 sample_events_free(struct sample_events *events)
 {
-	const size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
-
 	if (events == NULL)
 		return;
 	for (size_t i = 0; i < events->n_fds; i++)
 		close(events->fds[i].fd);
 	if (events->half_full >= 0)
 		close(events->half_full);
-	for (size_t i = 0; i < events->n_rings; i++) {
-		munmap(events->rings[i].page, events->rings[i].size +
-		       page_size);
-		close(events->rings[i].owner);
-	}
+	for (size_t i = 0; i < events->n_rings; i++)
+		sample_ring_close(&events->rings[i]);
+	for (size_t i = 0; i < events->n_sides; i++)
+		sample_ring_close(&events->sides[i]);
 	free(events->owners);
 	id_table_free(&events->processes);
 	free(events->accounts);
@@ -578,6 +654,7 @@ sample_events_free(struct sample_events *events)
 	free(events->taken);
 	perf_events_free(&events->table);
 	free(events->rings);
+	free(events->sides);
 	free(events->fds);
 	free(events);
 }
@@ -600,12 +677,14 @@ sample_events_table(const struct sample_events *events)
 	return &events->table;
 }
 
-/* Opens the event of a kind on a processor; an errno. */
+/* Opens event i, of attrs, on the processor of a ring; an errno. */
 static int
 sample_events_open_one(struct sample_events *events, unsigned i,
-                       uint32_t account, pid_t tid,
-                       const struct sample_ring *ring, struct error *error)
+                       uint32_t account, pid_t tid, size_t number,
+                       struct error *error)
 {
+	const struct sample_ring *ring = i < events->options.n_kinds ?
+	    &events->rings[number] : &events->sides[number];
 	struct perf_event_attr *attr = &events->attrs[i];
 	uint64_t id;
 	int fd;
@@ -631,7 +710,7 @@ sample_events_open_one(struct sample_events *events, unsigned i,
 	if (fd < 0)
 		return errno;
 	events->fds[events->n_fds++] = (struct sample_open){ .fd = fd,
-		.tid = tid, .kind = i, .ring = (size_t)(ring - events->rings),
+		.tid = tid, .kind = i, .ring = number,
 		.account = account };
 	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->owner) != 0 ||
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
@@ -692,9 +771,9 @@ sample_events_open_thread(struct sample_events *events, uint32_t account,
 
 	for (size_t k = 0; number == 0 && k < events->n_rings; k++)
 		for (unsigned i = 0; number == 0 &&
-		     i < events->options.n_kinds; i++)
+		     i < events->n_attrs; i++)
 			number = sample_events_open_one(events, i, account,
-			    tid, &events->rings[k], error);
+			    tid, k, error);
 	if (number == 0 && tid > 0 &&
 	    sample_events_note(events, tid, begin, error) != 0)
 		number = ENOMEM;
@@ -711,11 +790,11 @@ sample_events_find_clocks(struct sample_events *events)
 		events->rings[i].clock = -1;
 	for (size_t i = 0; i < events->n_fds; i++) {
 		const struct sample_open *open = &events->fds[i];
-		const struct sample_kind *kind =
-		    events->options.kinds[open->kind].kind;
+		const struct perf_event_attr *attr =
+		    &events->attrs[open->kind];
 
-		if (open->tid >= 0 || kind->type != PERF_TYPE_SOFTWARE ||
-		    kind->config != PERF_COUNT_SW_CPU_CLOCK)
+		if (open->tid >= 0 || attr->type != PERF_TYPE_SOFTWARE ||
+		    attr->config != PERF_COUNT_SW_CPU_CLOCK)
 			continue;
 		events->rings[open->ring].clock = open->fd;
 		events->rings[open->ring].clock_id = open->id;
@@ -753,7 +832,7 @@ sample_events_add(struct sample_events *events, pid_t process, pid_t tid,
 
 	if (events->n_rings == 0 && sample_events_open(events, error) != 0)
 		return -1;
-	for (unsigned i = 0; i < events->options.n_kinds; i++)
+	for (unsigned i = 0; i < events->n_attrs; i++)
 		events->attrs[i].disabled = events->attrs[i].enable_on_exec =
 		    begin == SAMPLE_AT_EXEC;
 	pthread_mutex_lock(&events->clocks);
@@ -800,13 +879,28 @@ sample_event_read(int fd)
 }
 
 uint64_t
-sample_events_n_lost(const struct sample_events *events)
+sample_events_n_lost(const struct sample_events *events, size_t ring)
 {
-	uint64_t n = events->n_lost_closed;
+	uint64_t n = events->n_rings == 0 ? 0 :
+	    events->rings[ring].n_lost_closed;
 
 	for (size_t i = 0; i < events->n_fds; i++)
-		n += sample_event_read(events->fds[i].fd).n_lost;
+		if (events->fds[i].ring == ring &&
+		    events->fds[i].kind < events->options.n_kinds)
+			n += sample_event_read(events->fds[i].fd).n_lost;
 	return n;
+}
+
+uint64_t
+sample_events_n_side_lost(const struct sample_events *events)
+{
+	return events->n_side_lost;
+}
+
+size_t
+sample_events_ring(const struct sample_events *events)
+{
+	return events->n_taken > 0 ? events->taken[events->turn].ring : 0;
 }
 
 /* Closes an event that has counted. */
@@ -816,7 +910,8 @@ sample_events_close(struct sample_events *events,
 {
 	const struct sample_count count = sample_event_read(open->fd);
 
-	events->n_lost_closed += count.n_lost;
+	if (open->kind < events->options.n_kinds)
+		events->rings[open->ring].n_lost_closed += count.n_lost;
 	events->accounts[open->account].unseen[open->kind] +=
 	    (int64_t)count.value;
 	close(open->fd);
@@ -880,13 +975,14 @@ sample_events_take_unseen(struct sample_events *events, pid_t process,
 
 	if (account == NO_ID)
 		return false;
-	memcpy(unseen, of->unseen, sizeof of->unseen);
+	memcpy(unseen, of->unseen, SAMPLE_KINDS_MAX * sizeof *unseen);
 	memset(of->unseen, 0, sizeof of->unseen);
 	for (size_t i = 0; i < events->n_fds; i++) {
 		const struct sample_open *open = &events->fds[i];
 		int64_t value;
 
-		if (open->account != account)
+		if (open->account != account ||
+		    open->kind >= events->options.n_kinds)
 			continue;
 		value = (int64_t)sample_event_read(open->fd).value;
 		unseen[open->kind] += value;
@@ -908,8 +1004,7 @@ sample_events_renew(struct sample_events *events)
 	events->generation++;
 	events->begin_ns[events->generation] = UINT64_MAX;
 	events->begin_ns[events->generation + 1] = UINT64_MAX;
-	for (unsigned i = 0; i < events->options.n_kinds; i++)
-		sample_events_fill_attr(events, i, &events->attrs[i]);
+	sample_events_fill_attrs(events);
 	events->n_old = events->n_fds;
 	return true;
 }
@@ -1100,10 +1195,9 @@ sample_events_counts(struct sample_events *events,
 	return true;
 }
 
-/* Keeps a copy of a record. */
+/* Keeps a copy of a record from a ring of that number. */
 static int
-sample_events_take(struct sample_events *events,
-                   const struct sample_ring *ring,
+sample_events_take(struct sample_events *events, size_t ring,
                    const struct perf_record *record, struct error *error)
 {
 	const uint64_t time = perf_events_time(&events->table, record);
@@ -1117,8 +1211,7 @@ sample_events_take(struct sample_events *events,
 		return -1;
 	memcpy(events->bytes + events->n_bytes, record->bytes, record->size);
 	events->taken[events->n_taken++] = (struct sample_taken){
-		time, events->n_bytes, (size_t)(ring - events->rings),
-		UINT64_MAX
+		time, events->n_bytes, ring, UINT64_MAX
 	};
 	events->n_bytes += record->size;
 	return 0;
@@ -1165,11 +1258,26 @@ sample_events_sort(struct sample_events *events, struct error *error)
 	return 0;
 }
 
-/* Takes all records up to a moment out of a ring. */
-static int
-sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
-                  uint64_t until_ns, struct error *error)
+/* Notes how many records of what processes do were lost: they are no samples. */
+static void
+sample_events_note_side_lost(struct sample_events *events,
+                             const struct perf_record *record)
 {
+	events->has_lost = true;
+	if (record->size >= PERF_HEADER_SIZE + 16)
+		events->n_side_lost += perf_number_at(record->bytes +
+		    PERF_HEADER_SIZE + 8);
+}
+
+/*
+ * Takes all records up to a moment out of a ring, which is that of a processor's
+ * samples or of what processes do there.
+ */
+static int
+sample_ring_drain(struct sample_events *events, struct sample_ring *rings,
+                  size_t number, uint64_t until_ns, struct error *error)
+{
+	const struct sample_ring *ring = &rings[number];
 	const unsigned char *data = (const unsigned char *)ring->page +
 	    ring->page->data_offset;
 	const uint64_t head = __atomic_load_n(&ring->page->data_head,
@@ -1194,7 +1302,11 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *ring,
 		}
 		if (perf_events_time(&events->table, &record) > until_ns)
 			break;
-		result = sample_events_take(events, ring, &record, error);
+		if (rings == events->sides && record.type == PERF_LOST)
+			sample_events_note_side_lost(events, &record);
+		else
+			result = sample_events_take(events, number, &record,
+			                            error);
 		tail += record.size;
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
@@ -1353,7 +1465,11 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 	events->n_taken = events->n_bytes = 0;
 	events->has_lost = false;
 	for (size_t i = 0; i < events->n_rings; i++)
-		if (sample_ring_drain(events, &events->rings[i], until_ns,
+		if (sample_ring_drain(events, events->rings, i, until_ns,
+		        error) != 0)
+			return -1;
+	for (size_t i = 0; i < events->n_sides; i++)
+		if (sample_ring_drain(events, events->sides, i, until_ns,
 		        error) != 0)
 			return -1;
 	if (sample_events_sort(events, error) != 0)
@@ -1378,7 +1494,7 @@ bool
 sample_events_wait(const struct sample_events *events, int process,
                    int asking, int timeout_ms)
 {
-	struct pollfd polled[SAMPLE_CPUS_MAX + 3];
+	struct pollfd polled[2 * SAMPLE_CPUS_MAX + 3];
 	eventfd_t ignored;
 	nfds_t n = 0;
 
@@ -1388,6 +1504,9 @@ sample_events_wait(const struct sample_events *events, int process,
 	polled[n++] = (struct pollfd){ events->half_full, POLLIN, 0 };
 	for (size_t i = 0; events->half_full < 0 && i < events->n_rings; i++)
 		polled[n++] = (struct pollfd){ events->rings[i].owner, POLLIN,
+			0 };
+	for (size_t i = 0; i < events->n_sides; i++)
+		polled[n++] = (struct pollfd){ events->sides[i].owner, POLLIN,
 			0 };
 	if (poll(polled, n, timeout_ms) <= 0)
 		return false;

@@ -911,7 +911,8 @@ python_reader_hurry(int cpu)
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
 	} slice = { .size = 48, .runtime = READER_SLICE_NS };
-	const struct sched_param priority = { .sched_priority = 1 };
+	/* Before the sampler's (sampler.c). */
+	const struct sched_param priority = { .sched_priority = 2 };
 	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
 	const size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
 

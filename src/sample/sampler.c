@@ -235,81 +235,6 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 	return 0;
 }
 
-/* ---- records ---- */
-
-/* What a sample stands for: its period is longer than an interval. */
-static uint64_t
-sampler_sample_hits(const struct sampler *sampler, struct sampler_thread *thread,
-                    unsigned kind)
-{
-	const uint64_t interval = sampler_interval(sampler, kind);
-	const uint64_t counted = thread->rest[kind] +
-	    sample_kind_period(sampler->options->events.kinds[kind].kind,
-	                       sampler->options->events.kinds[kind].interval);
-
-	thread->rest[kind] = counted % interval;
-	return counted / interval;
-}
-
-static int
-sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
-                   struct error *error)
-{
-	const struct sample_events_options *options =
-	    &sampler->options->events;
-	struct sampler_thread *thread;
-	struct perf_sample sample;
-	unsigned resource;
-	uint64_t hits;
-
-	/* What cannot be read is no sample of these events. */
-	if (perf_sample_read(&sample, sample_events_table(sampler->events),
-	                     record, error) != 0 ||
-	    sample.event == UINT32_MAX || sample.pid == 0)
-		return error->is_set ? -1 : 0;
-	/* A thread that has left its process has no number any more. */
-	if (sample.pid == UINT32_MAX || sample.tid == UINT32_MAX) {
-		sampler->lost += 1;
-		return 0;
-	}
-	if (options->is_system && sample.pid == (uint32_t)getpid())
-		return 0;
-	/* Before Linux 5.13, child processes inherit the events. */
-	if (options->is_alone &&
-	    sampler_find_process(sampler, sample.pid) == NULL)
-		return 0;
-	thread = sampler_need_thread(sampler, sample.pid, 0, sample.tid,
-	                             error);
-	if (thread == NULL)
-		return -1;
-	resource = options->kinds[sample.event].resource;
-	if (!sampler_need_record(sampler, thread, error)) {
-		if (error->is_set)
-			return -1;
-		sample_file_drop(thread->process->file, CPPROFDATA_LOST_FULL,
-		                 resource, 1, 1);
-		return 0;
-	}
-	/* It runs.  If it waited, the end was lost; where, is not known for all
-	 * of that time.  If that was read, it ran meanwhile. */
-	thread->wait.path.n = 0;
-	sampler_wait_end(sampler, thread, thread->wait.read_ns != 0 ? 0 :
-	                 sample.time);
-	if (options->kinds[sample.event].kind == &sample_kind_wait) {
-		if (sampler_take_wait(sampler, thread, &sample, error) != 0)
-			return -1;
-	} else {
-		hits = sampler_sample_hits(sampler, thread, sample.event);
-		if (resource == sampler->wait_resource)
-			sampler_run_count(thread, hits);
-		if (sampler_count(sampler, thread, &sample, resource, hits,
-		                  error) != 0)
-			return -1;
-	}
-	sampler_drop_lost(sampler, thread->process, sample.event);
-	return 0;
-}
-
 /* ---- files that only a process can reach ---- */
 
 /*
@@ -370,68 +295,7 @@ sampler_hold_mapped(struct sampler *sampler, const struct perf_record *record,
 	                         error);
 }
 
-int
-sampler_take(void *context, const struct perf_record *record,
-             struct error *error)
-{
-	struct sampler *sampler = context;
-	const uint64_t time = perf_events_time(
-	    sample_events_table(sampler->events), record);
-	struct error damage = { 0 };
-
-	if (time > sampler->now_ns)
-		sampler->now_ns = time;
-	if (time > sampler->seen_ns)
-		sampler->seen_ns = time;
-	sampler->n_records += record->type != PERF_LOST;
-	sampler->n_sample_records += record->type == PERF_SAMPLE;
-	switch (record->type) {
-	case PERF_SAMPLE:
-		return sampler_add_sample(sampler, record, error);
-	case PERF_SWITCH:
-		sampler_apply_switch(sampler, record);
-		return 0;
-	case PERF_LOST:
-		if (record->size >= PERF_HEADER_SIZE + 16) {
-			sampler->n_reported_lost += perf_number_at(
-			    record->bytes + PERF_HEADER_SIZE + 8);
-			sampler_note_lost(sampler, sampler->n_reported_lost);
-		}
-		return 0;
-	case PERF_FORK:
-		sampler->changing_until_ns = sampler->now_ns +
-		    SAMPLER_HURRY_NS;
-		if (sampler_apply_task(sampler, record, error) != 0)
-			return -1;
-		break;
-	case PERF_EXIT:
-		return sampler_apply_task(sampler, record, error);
-	case PERF_COMM:
-		if (sampler_apply_name(sampler, record, error) != 0)
-			return -1;
-		break;
-	}
-	if (perf_machine_apply(sampler->machine, record, &damage) != 0 &&
-	    damage.is_out_of_memory)
-		return error_pass(error, &damage);
-	return record->type == PERF_MMAP2 ?
-	    sampler_hold_mapped(sampler, record, error) : 0;
-}
-
-/* Takes all records that there are. */
-static int
-sampler_drain(struct sampler *sampler, struct error *error)
-{
-	int status;
-
-	sample_python_collect(sampler->python);
-	status = sample_events_drain(sampler->events, sampler_take, sampler,
-	                             error);
-	sampler->seen_ns = sample_events_seen_ns(sampler->events);
-	return status;
-}
-
-/* ---- processes that run already ---- */
+/* ---- what /proc tells of processes that run already ---- */
 
 /* Applies a mapping with a build-id, as the kernel would report it. */
 static int
@@ -621,6 +485,182 @@ sampler_read_name(struct sampler_thread *thread)
 	snprintf(thread->name, sizeof thread->name, "%s", name);
 }
 
+/* ---- records ---- */
+
+/* What a sample stands for: its period is longer than an interval. */
+static uint64_t
+sampler_sample_hits(const struct sampler *sampler, struct sampler_thread *thread,
+                    unsigned kind)
+{
+	const uint64_t interval = sampler_interval(sampler, kind);
+	const uint64_t counted = thread->rest[kind] +
+	    sample_kind_period(sampler->options->events.kinds[kind].kind,
+	                       sampler->options->events.kinds[kind].interval);
+
+	thread->rest[kind] = counted % interval;
+	return counted / interval;
+}
+
+/*
+ * Learns of a process whose records were lost what it is.  (Without them, only
+ * the sampling of the whole machine reaches it.)
+ */
+static int
+sampler_meet(struct sampler *sampler, struct sampler_thread *thread,
+             struct error *error)
+{
+	struct sampler_process *process = thread->process;
+
+	sampler_read_name(thread);
+	process->is_elsewhere = sample_held_is_elsewhere(process->pid);
+	return sampler_read_maps(sampler, process->pid, (pid_t)thread->tid,
+	                         error);
+}
+
+static int
+sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
+                   struct error *error)
+{
+	const struct sample_events_options *options =
+	    &sampler->options->events;
+	struct sampler_thread *thread;
+	struct sampler_ring *ring;
+	struct perf_sample sample;
+	unsigned resource;
+	uint64_t hits;
+	bool is_new;
+
+	/* What cannot be read is no sample of these events. */
+	if (perf_sample_read(&sample, sample_events_table(sampler->events),
+	                     record, error) != 0 ||
+	    sample.event == UINT32_MAX || sample.pid == 0)
+		return error->is_set ? -1 : 0;
+	/* A thread that has left its process has no number any more. */
+	ring = sampler_need_ring(sampler, sample_events_ring(sampler->events),
+	                         error);
+	if (ring == NULL)
+		return -1;
+	if (sample.pid == UINT32_MAX || sample.tid == UINT32_MAX) {
+		ring->lost += 1;
+		return 0;
+	}
+	if (options->is_system && sample.pid == (uint32_t)getpid())
+		return 0;
+	/* Before Linux 5.13, child processes inherit the events. */
+	if (options->is_alone &&
+	    sampler_find_process(sampler, sample.pid) == NULL)
+		return 0;
+	is_new = options->is_system &&
+	    sampler_find_process(sampler, sample.pid) == NULL;
+	thread = sampler_need_thread(sampler, sample.pid, 0, sample.tid,
+	                             error);
+	if (thread == NULL ||
+	    (is_new && sampler_meet(sampler, thread, error) != 0))
+		return -1;
+	resource = options->kinds[sample.event].resource;
+	if (!sampler_need_record(sampler, thread, error)) {
+		if (error->is_set)
+			return -1;
+		sample_file_drop(thread->process->file, CPPROFDATA_LOST_FULL,
+		                 resource, 1, 1);
+		return 0;
+	}
+	/* It runs.  If it waited, the end was lost; where, is not known for all
+	 * of that time.  If that was read, it ran meanwhile. */
+	thread->wait.path.n = 0;
+	sampler_wait_end(sampler, thread, thread->wait.read_ns != 0 ? 0 :
+	                 sample.time);
+	if (options->kinds[sample.event].kind == &sample_kind_wait) {
+		if (sampler_take_wait(sampler, thread, &sample, error) != 0)
+			return -1;
+	} else {
+		hits = sampler_sample_hits(sampler, thread, sample.event);
+		if (resource == sampler->wait_resource)
+			sampler_run_count(thread, hits);
+		if (sampler_count(sampler, thread, &sample, resource, hits,
+		                  error) != 0)
+			return -1;
+	}
+	sampler_drop_lost(sampler, ring, thread->process, sample.event,
+	                  sample.time, true);
+	return 0;
+}
+
+/* A PERF_LOST record: { id, how many }. */
+static int
+sampler_take_lost(struct sampler *sampler, const struct perf_record *record,
+                  struct error *error)
+{
+	struct sampler_ring *ring = sampler_need_ring(sampler,
+	    sample_events_ring(sampler->events), error);
+
+	if (ring == NULL)
+		return -1;
+	if (record->size < PERF_HEADER_SIZE + 16)
+		return 0;
+	ring->n_reported += perf_number_at(record->bytes + PERF_HEADER_SIZE + 8);
+	sampler_note_lost(sampler, ring, ring->n_reported);
+	return 0;
+}
+
+int
+sampler_take(void *context, const struct perf_record *record,
+             struct error *error)
+{
+	struct sampler *sampler = context;
+	const uint64_t time = perf_events_time(
+	    sample_events_table(sampler->events), record);
+	struct error damage = { 0 };
+
+	if (time > sampler->now_ns)
+		sampler->now_ns = time;
+	if (time > sampler->seen_ns)
+		sampler->seen_ns = time;
+	sampler->n_records += record->type != PERF_LOST;
+	sampler->n_sample_records += record->type == PERF_SAMPLE;
+	switch (record->type) {
+	case PERF_SAMPLE:
+		return sampler_add_sample(sampler, record, error);
+	case PERF_SWITCH:
+		sampler_apply_switch(sampler, record);
+		return 0;
+	case PERF_LOST:
+		return sampler_take_lost(sampler, record, error);
+	case PERF_FORK:
+		sampler->changing_until_ns = sampler->now_ns +
+		    SAMPLER_HURRY_NS;
+		if (sampler_apply_task(sampler, record, error) != 0)
+			return -1;
+		break;
+	case PERF_EXIT:
+		return sampler_apply_task(sampler, record, error);
+	case PERF_COMM:
+		if (sampler_apply_name(sampler, record, error) != 0)
+			return -1;
+		break;
+	}
+	if (perf_machine_apply(sampler->machine, record, &damage) != 0 &&
+	    damage.is_out_of_memory)
+		return error_pass(error, &damage);
+	return record->type == PERF_MMAP2 ?
+	    sampler_hold_mapped(sampler, record, error) : 0;
+}
+
+/* Takes all records that there are. */
+static int
+sampler_drain(struct sampler *sampler, struct error *error)
+{
+	int status;
+
+	sample_python_collect(sampler->python);
+	status = sample_events_drain(sampler->events, sampler_take, sampler,
+	                             error);
+	sampler->seen_ns = sample_events_seen_ns(sampler->events);
+	return status;
+}
+
+/* ---- processes that run already ---- */
+
 /*
  * Adds the threads of a process that are not sampled yet, with what they spend to
  * that account; *n_new: how many there were.
@@ -737,9 +777,35 @@ sampler_begin_python(struct sampler *sampler, struct error *error)
 	return 0;
 }
 
+/*
+ * Lets the sampler run at once when there is something to take, where this user
+ * may: on a busy machine it would have its turn when the buffers have long been
+ * full.  Niceness is not enough, as it counts only within a session.
+ */
+static void
+sampler_hurry(struct sampler *sampler)
+{
+	const struct sched_param priority = { .sched_priority = 1 };
+
+	sampler->policy = sched_getscheduler(0);
+	if (sched_getparam(0, &sampler->priority) != 0 ||
+	    sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK,
+	                       &priority) != 0)
+		sampler->policy = -1;
+}
+
+static void
+sampler_end_hurry(struct sampler *sampler)
+{
+	if (sampler->policy >= 0)
+		sched_setscheduler(0, sampler->policy, &sampler->priority);
+	sampler->policy = -1;
+}
+
 int
 sampler_add_system(struct sampler *sampler, struct error *error)
 {
+	sampler_hurry(sampler);
 	return sample_events_add(sampler->events, -1, -1, SAMPLE_NOW,
 	                         error) < 0 ? -1 : 0;
 }
@@ -968,7 +1034,7 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	if (sampler == NULL)
 		return NULL;
 	sampler->options = options;
-	sampler->first_fd = -1;
+	sampler->first_fd = sampler->policy = -1;
 	sampler->own_begin_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID);
 	sampler->wait_resource = UINT_MAX;
 	for (unsigned i = 0; i < options->events.n_kinds; i++)
@@ -1016,6 +1082,7 @@ sampler_free(struct sampler *sampler)
 {
 	if (sampler == NULL)
 		return;
+	sampler_end_hurry(sampler);
 	for (uint32_t i = 0; i < sampler->pids.n; i++)
 		if (sampler->processes[i] != NULL)
 			sampler_remove_process(sampler, sampler->processes[i],
@@ -1036,6 +1103,7 @@ sampler_free(struct sampler *sampler)
 	free(sampler->n_inheritors);
 	free(sampler->threads);
 	free(sampler->path);
+	free(sampler->rings);
 	free(sampler);
 }
 
@@ -1156,7 +1224,8 @@ sampler_end(struct sampler *sampler, struct error *error)
 	status = sampler_drain(sampler, &why);
 	if (status != 0 && !error->is_set)
 		error_pass(error, &why);
-	sampler_note_lost(sampler, sample_events_n_lost(sampler->events));
+	sampler_note_all_lost(sampler);
+	sampler->is_ending = true;
 	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < sampler->pids.n; i++)
 		if (sampler->processes[i] != NULL &&
@@ -1215,8 +1284,11 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 	}
 	if (sampler_end(sampler, error) != 0)
 		status = -1;
+	sampler_end_hurry(sampler);
 	sampler->result.own_cpu_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
 	    sampler->own_begin_ns;
+	sampler->result.n_side_lost =
+	    sample_events_n_side_lost(sampler->events);
 	sampler->result.sees_kernel =
 	    sample_events_see_kernel(sampler->events);
 	*result = sampler->result;

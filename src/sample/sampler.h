@@ -11,6 +11,7 @@
 #ifndef CPPROF_SRC_SAMPLE_SAMPLER_H
 #define CPPROF_SRC_SAMPLE_SAMPLER_H
 
+#include <sched.h>
 #include <time.h>
 
 #include "src/sample/sample.h"
@@ -137,10 +138,14 @@ struct sampler {
 	uint64_t eager_until_ns, changing_until_ns, next_check_ns;
 	uint64_t n_records, n_sample_records;	/* taken so far, without those
 						 * that tell of lost ones */
-	uint64_t n_reported_lost;	/* records, by records */
-	double lost;			/* samples, not in any file yet */
+	struct sampler_ring *rings;	/* [n_rings] by processor */
+	size_t n_rings, rings_capacity;
+	bool is_ending;		/* no sample follows */
 	int64_t unseen[SAMPLE_KINDS_MAX];	/* that make no hit yet, of
 						 * accounts that are over */
+	int policy;		/* of this thread, before it had priority; -1:
+				 * it has none */
+	struct sched_param priority;
 	uint64_t own_begin_ns;
 	uint32_t first;		/* process that was added first */
 	int first_fd;		/* its pidfd; -1: none */
@@ -149,6 +154,19 @@ struct sampler {
 	unsigned n_grown;	/* how often they have */
 	uint32_t n_checks;
 	struct sampler_result result;
+};
+
+/*
+ * What a processor has lost.  Samples of its time, whether lost or not, stand for
+ * no more than the time that has passed there.
+ */
+struct sampler_ring {
+	uint64_t n_reported;	/* lost records, by records */
+	uint64_t n_lost;	/* the same, by records and events */
+	double lost;		/* samples of these, not in any file yet */
+	uint64_t sample_ns;	/* the last sample; 0: none yet */
+	int64_t room_ns;	/* time up to it that no sample stands for, if
+				 * all of it was used */
 };
 
 /* ---- sampler_process.c ---- */
@@ -238,18 +256,33 @@ bool sampler_need_record(struct sampler *sampler, struct sampler_thread *thread,
  */
 void sampler_note_cpu(struct sampler *sampler, struct sampler_process *process);
 
-/*
- * So many records have been lost by now.  The kernel does not say of which kind:
- * as many of them are taken to be samples as of those that were not lost.
- */
-void sampler_note_lost(struct sampler *sampler, uint64_t n);
+/* What a processor has lost; NULL with *error set. */
+struct sampler_ring *sampler_need_ring(struct sampler *sampler, size_t number,
+                                       struct error *error);
 
 /*
- * Puts down lost samples in the file of a process, as far as they are whole, as
- * such of that kind.
+ * So many records of a processor have been lost by now.  Where the kernel does
+ * not say of which kind, as many of them are taken to be samples as of those that
+ * were not lost.
  */
-void sampler_drop_lost(struct sampler *sampler, struct sampler_process *process,
-                       unsigned kind);
+void sampler_note_lost(struct sampler *sampler, struct sampler_ring *ring,
+                       uint64_t n);
+
+/* The same of all processors, as events tell. */
+void sampler_note_all_lost(struct sampler *sampler);
+
+/*
+ * Puts down what a processor has lost until then in the file of a process, as
+ * samples of a kind; of its time, no more than there was.  is_sample: it has
+ * just been sampled.
+ */
+void sampler_drop_lost(struct sampler *sampler, struct sampler_ring *ring,
+                       struct sampler_process *process, unsigned kind,
+                       uint64_t time, bool is_sample);
+
+/* The same of all processors, until now. */
+void sampler_drop_all_lost(struct sampler *sampler,
+                           struct sampler_process *process);
 
 /*
  * Charges a process with what its origin's events have counted without samples

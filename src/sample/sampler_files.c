@@ -23,7 +23,12 @@
 #include "src/base/memory.h"
 #include "src/profile/sections.h"
 
-enum { SAMPLER_ARGUMENTS_MAX = 65536 };
+enum {
+	SAMPLER_ARGUMENTS_MAX = 65536,
+	SAMPLER_ROOM = 8,	/* intervals by which samples of a processor may
+				 * be ahead of its time or behind, as each thread
+				 * has its own */
+};
 
 #define SAMPLER_MUCH_NS UINT64_C(50000000)	/* CPU time of a process that
 						 * should have a sample */
@@ -321,32 +326,108 @@ sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
 	sampler_write_cpu(sampler, process);
 }
 
-void
-sampler_note_lost(struct sampler *sampler, uint64_t n)
+struct sampler_ring *
+sampler_need_ring(struct sampler *sampler, size_t number, struct error *error)
 {
-	if (n <= sampler->result.n_lost)
-		return;
-	/* What is lost of waits shows in the switches that follow. */
-	if (sampler->wait_resource == UINT_MAX)
-		sampler->lost += (double)(n - sampler->result.n_lost) *
-		    (double)(sampler->n_sample_records + 1) /
-		    (double)(sampler->n_records + 1);
-	sampler->result.n_lost = n;
+	if (memory_grow(&sampler->rings, &sampler->rings_capacity, number + 1,
+	                sizeof *sampler->rings, error) != 0)
+		return NULL;
+	while (sampler->n_rings <= number)
+		sampler->rings[sampler->n_rings++] = (struct sampler_ring){ 0 };
+	return &sampler->rings[number];
 }
 
 void
-sampler_drop_lost(struct sampler *sampler, struct sampler_process *process,
-                  unsigned kind)
+sampler_note_lost(struct sampler *sampler, struct sampler_ring *ring, uint64_t n)
 {
-	const uint64_t n = (uint64_t)sampler->lost;
+	const uint64_t more = n > ring->n_lost ? n - ring->n_lost : 0;
+	/* Of the whole machine, other records have a ring of their own. */
+	const double share = sampler->options->events.is_system ? 1 :
+	    (double)(sampler->n_sample_records + 1) /
+	    (double)(sampler->n_records + 1);
 
+	/* What is lost of waits shows in the switches that follow. */
+	if (sampler->wait_resource == UINT_MAX)
+		ring->lost += (double)more * share;
+	ring->n_lost += more;
+	sampler->result.n_lost += more;
+}
+
+/*
+ * How many of n lost samples the time of a processor up to then has room for;
+ * is_sample: one that was not lost stands for an interval of it.
+ */
+static uint64_t
+sampler_fit_lost(struct sampler_ring *ring, uint64_t n, uint64_t time,
+                 bool is_sample, uint64_t interval_ns)
+{
+	const int64_t interval = (int64_t)interval_ns;
+	const int64_t most = SAMPLER_ROOM * interval;
+	uint64_t room;
+
+	if (ring->room_ns > most)
+		ring->room_ns = most;
+	if (ring->sample_ns != 0 && time > ring->sample_ns)
+		ring->room_ns += (int64_t)(time - ring->sample_ns);
+	if (ring->sample_ns != 0 && is_sample)
+		ring->room_ns -= interval;
+	if (ring->room_ns < -most)
+		ring->room_ns = -most;
+	if (time > ring->sample_ns)
+		ring->sample_ns = time;
+	room = ring->room_ns > 0 ? (uint64_t)(ring->room_ns / interval) : 0;
+	if (n > room)
+		n = room;
+	ring->room_ns -= (int64_t)n * interval;
+	return n;
+}
+
+void
+sampler_drop_lost(struct sampler *sampler, struct sampler_ring *ring,
+                  struct sampler_process *process, unsigned kind, uint64_t time,
+                  bool is_sample)
+{
+	const struct sample_events_options *options =
+	    &sampler->options->events;
+	const struct sample_kind *of = options->kinds[kind].kind;
+	uint64_t n = (uint64_t)ring->lost;
+
+	ring->lost -= (double)n;
+	if (of->type == sample_kinds[0].type &&
+	    of->config == sample_kinds[0].config)
+		n = sampler_fit_lost(ring, n, time, is_sample,
+		                     sampler_interval(sampler, kind));
 	if (n == 0)
 		return;
 	sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
-	                 sampler->options->events.kinds[kind].resource, n, n);
+	                 options->kinds[kind].resource, n, n);
 	sample_events_charge(sampler->events, sampler_origin(sampler, process),
 	                     kind, n);
-	sampler->lost -= (double)n;
+}
+
+void
+sampler_drop_all_lost(struct sampler *sampler, struct sampler_process *process)
+{
+	for (size_t i = 0; i < sampler->n_rings; i++)
+		if (sampler->rings[i].lost >= 1)
+			sampler_drop_lost(sampler, &sampler->rings[i], process,
+			                  0, sampler->now_ns, false);
+}
+
+void
+sampler_note_all_lost(struct sampler *sampler)
+{
+	struct error ignored = { 0 };
+
+	for (size_t i = 0;
+	     i < sample_events_n_processors(sampler->events); i++) {
+		struct sampler_ring *ring = sampler_need_ring(sampler, i,
+		                                              &ignored);
+
+		if (ring != NULL)
+			sampler_note_lost(sampler, ring,
+			    sample_events_n_lost(sampler->events, i));
+	}
 }
 
 /* Charges what is left of accounts, as far as it makes hits; returns them. */
@@ -377,10 +458,9 @@ sampler_charge_account(struct sampler *sampler,
 	sampler_note_cpu(sampler, process);
 	/* No record may follow that would tell. */
 	if (process->gone_ns != 0 || sampler->n_live == 1)
-		sampler_note_lost(sampler,
-		                  sample_events_n_lost(sampler->events));
+		sampler_note_all_lost(sampler);
 	if (process->file != NULL)
-		sampler_drop_lost(sampler, process, 0);
+		sampler_drop_all_lost(sampler, process);
 	if (!sample_events_take_unseen(sampler->events,
 	        sampler_origin(sampler, process), unseen))
 		return;
@@ -428,7 +508,9 @@ sampler_end_file(struct sampler *sampler, struct sampler_process *process,
 	process->run_ns = process->n_run = 0;
 	if (process->file == NULL)
 		return;
-	sampler_drop_lost(sampler, process, 0);
+	/* Of the whole machine, it belongs to whoever runs next. */
+	if (!sampler->options->events.is_system || sampler->is_ending)
+		sampler_drop_all_lost(sampler, process);
 	sampler_write_cpu(sampler, process);
 	sampler->result.cpu_ns += process->cpu_ns - process->cpu_begin_ns;
 	sample_file_finish(process->file, mono_ns);

@@ -230,6 +230,17 @@ report_lost_waits(const struct recording_report *report)
 	text_free(&why);
 }
 
+/* What of the machine's processes may be wrong for want of records. */
+static void
+report_lost_tasks(const struct recording_report *report)
+{
+	if (report->outside != NULL && report->outside->n_side_lost > 0)
+		message_note("%" PRIu64 " reports of programs that start, end or "
+		             "map files were lost: some processes have another "
+		             "program's name, or addresses instead of "
+		             "functions", report->outside->n_side_lost);
+}
+
 /* Samples of Python code without their Python frames, if they matter. */
 static void
 report_no_python(const struct recording_report *report,
@@ -324,6 +335,7 @@ recording_report(const struct recording_report *report)
 	report_no_calls(report, &summary);
 	report_all_unseen(report, &summary);
 	report_lost_waits(report);
+	report_lost_tasks(report);
 	report_no_python(report, &summary);
 	if (!report->is_outside &&
 	    summary.n_running == 0 && report->is_default &&
