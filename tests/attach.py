@@ -645,6 +645,23 @@ def check_dozers(directory):
                  (said, wanted, error, dict(zip(names, hits)), used))
 
 
+def check_headless(directory):
+    """A process whose first thread has ended, by number and by name."""
+    program = os.path.join(directory, 'headless')
+    path = os.path.join(directory, 'headless-recording')
+    shutil.copy(os.path.join(PROGRAMS, 'target'), program)
+    with started(program, 'headless', '60000') as process:
+        for name in str(process.pid), 'headless':
+            result = record('-o', path, '--force', '-p', name, '--for', '1s')
+            found = programs(path) if os.path.isdir(path) else {}
+            rows = view(path, 'functions 1000')['rows'] if found else []
+            claims.check(f'-p {name if name.isalpha() else "PID"}: a process '
+                         'without its first thread', result.returncode == 0 and
+                         list(found) == ['headless'] and
+                         any(row['path'][0] == 'spin_alone' for row in rows),
+                         (result, found, rows))
+
+
 def check_flood(directory):
     """Programs that start without end, and more that compute than there are
     processors: neither their records nor their turns cost samples."""
@@ -1022,6 +1039,7 @@ def main():
             check_cgroup(directory)
             check_beat(directory)
             check_machine(directory)
+            check_headless(directory)
             check_recursion(directory)
             check_growing(directory)
             check_ends(directory)

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -21,6 +22,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "src/base/task.h"
 #include "src/profile/sample_tree.h"
 #include "src/sample/sample.h"
 
@@ -1020,6 +1022,42 @@ refusals_name_what_to_do(void **state)
 	assert_non_null(strstr(self.text, "name another"));
 }
 
+static void *
+wait_for_end(void *context)
+{
+	(void)context;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* A process goes on after its first thread. */
+static void
+process_without_its_first_thread_is_sampled(void **state)
+{
+	struct task task = { 0 };
+	struct error error = { 0 };
+	pthread_t thread;
+	const pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pthread_create(&thread, NULL, wait_for_end, NULL);
+		syscall(SYS_exit, 0);
+	}
+	while (task_read(child, &task) && task.state != 'Z')
+		sched_yield();
+	assert_int_equal(task.state, 'Z');
+	assert_int_not_equal(task_of_process(child), 0);
+	assert_int_not_equal(task_of_process(child), child);
+	assert_int_equal(sample_target_check(child, &error), 0);
+	assert_string_equal(error.text, "");
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(task_of_process(child), 0);
+}
+
 int
 main(void)
 {
@@ -1048,6 +1086,7 @@ main(void)
 		CASE(kernel_frames_are_below_the_process),
 		CASE(stack_comes_whole_beyond_its_copy),
 		cmocka_unit_test(refusals_name_what_to_do),
+		cmocka_unit_test(process_without_its_first_thread_is_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,10 @@
 /* task.c -- reads the state of a thread from /proc. */
 #include "src/base/task.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool
@@ -28,4 +30,36 @@ task_read(pid_t tid, struct task *task)
 	return end != NULL && sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u "
 	    "%*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %" SCNu64,
 	    &task->state, &task->parent, &task->n_threads, &task->start) == 4;
+}
+
+static bool
+task_is_over(pid_t tid)
+{
+	struct task task;
+
+	return !task_read(tid, &task) || task.state == 'Z' || task.state == 'X';
+}
+
+pid_t
+task_of_process(pid_t pid)
+{
+	const struct dirent *entry;
+	char path[64];
+	DIR *threads;
+	pid_t found = 0;
+
+	if (!task_is_over(pid))
+		return pid;
+	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+	threads = opendir(path);
+	while (found == 0 && threads != NULL &&
+	       (entry = readdir(threads)) != NULL) {
+		const pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && !task_is_over(tid))
+			found = tid;
+	}
+	if (threads != NULL)
+		closedir(threads);
+	return found;
 }

@@ -17,4 +17,10 @@ struct task {
 /* Reads a process or thread; false: there is none, or it cannot be read. */
 bool task_read(pid_t tid, struct task *task);
 
+/*
+ * A thread of a process by which /proc shows what all its threads have in common:
+ * the first, unless that has ended before others.  0: all have ended.
+ */
+pid_t task_of_process(pid_t pid);
+
 #endif

@@ -107,6 +107,10 @@ inject_check(pid_t pid, struct error *error)
 		return error_set(error, "process %ld may only read, write and "
 		                 "exit (seccomp): sample it from outside, "
 		                 "without --inside", (long)pid);
+	if (task_of_process(pid) != pid)
+		return error_set(error, "the first thread of process %ld has "
+		                 "ended: sample it from outside, without "
+		                 "--inside", (long)pid);
 	result = inject_process_read(&process, error);
 	if (result == 0)
 		result = inject_check_library(&process, error);

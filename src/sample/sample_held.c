@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/task.h"
 #include "src/symbols/elf/elf_file.h"
 
 enum { SAMPLE_HELD_MAX = 1000 };
@@ -69,10 +70,11 @@ sample_held_is_same(const char *own, const char *other)
 bool
 sample_held_is_elsewhere(uint32_t pid)
 {
+	const long task = (long)task_of_process((pid_t)pid);
 	char namespace[64], root[64];
 
-	snprintf(namespace, sizeof namespace, "/proc/%u/ns/mnt", pid);
-	snprintf(root, sizeof root, "/proc/%u/root", pid);
+	snprintf(namespace, sizeof namespace, "/proc/%ld/ns/mnt", task);
+	snprintf(root, sizeof root, "/proc/%ld/root", task);
 	return !sample_held_is_same("/proc/self/ns/mnt", namespace) ||
 	    !sample_held_is_same("/", root);
 }
@@ -111,13 +113,14 @@ static int
 sample_held_open(uint32_t pid, const struct memory_mapping *mapping,
                  bool is_elsewhere)
 {
+	const long task = (long)task_of_process((pid_t)pid);
 	char below[PATH_MAX + 64], link[96], program[64];
 	int fd;
 
-	snprintf(below, sizeof below, "/proc/%u/root%s", pid, mapping->path);
-	snprintf(program, sizeof program, "/proc/%u/exe", pid);
-	snprintf(link, sizeof link, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
-	         pid, mapping->start, mapping->limit);
+	snprintf(below, sizeof below, "/proc/%ld/root%s", task, mapping->path);
+	snprintf(program, sizeof program, "/proc/%ld/exe", task);
+	snprintf(link, sizeof link, "/proc/%ld/map_files/%" PRIx64 "-%" PRIx64,
+	         task, mapping->start, mapping->limit);
 	fd = sample_held_try(below, mapping->inode);
 	if (fd < 0 && mapping->inode != 0)
 		fd = sample_held_try(program, mapping->inode);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/base/task.h"
 
 /* Whether a module has an interpreter. */
 struct interpreter_module {
@@ -138,7 +139,8 @@ sample_interpreters_expect(pid_t pid)
 	bool found = false;
 	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+	snprintf(path, sizeof path, "/proc/%ld/maps",
+	         (long)task_of_process(pid));
 	file = fopen(path, "re");
 	while (file != NULL && !found &&
 	       getline(&line, &capacity, file) > 0)

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/task.h"
+
 /* The value of a line "NAME:\tVALUE" of /proc/PID/status; "" if it has none. */
 static void
 sample_target_status(const char *status, const char *name, char *value,
@@ -66,9 +68,9 @@ sample_target_class(pid_t pid)
 int
 sample_target_check(pid_t pid, struct error *error)
 {
-	char path[64], status[4096], state[32], name[32], uids[64], kernel[8];
-	char number[32];
-	char link[8];
+	char path[64], status[4096], name[32], uids[64], kernel[8];
+	char number[32], link[8];
+	pid_t task;		/* a first thread that has ended shows nothing */
 
 	snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
 	if (sample_target_read(path, status, sizeof status) < 0) {
@@ -80,7 +82,6 @@ sample_target_check(pid_t pid, struct error *error)
 		                 "in another PID namespace; see ps -e",
 		                 (long)pid);
 	}
-	sample_target_status(status, "\nState", state, sizeof state);
 	sample_target_status(status, "Name", name, sizeof name);
 	sample_target_status(status, "\nUid", uids, sizeof uids);
 	sample_target_status(status, "\nKthread", kernel, sizeof kernel);
@@ -89,11 +90,12 @@ sample_target_check(pid_t pid, struct error *error)
 		return error_set(error, "process %ld is cpprof itself, which "
 		                 "waits while it samples: name another process",
 		                 (long)pid);
-	if (state[0] == 'Z' || state[0] == 'X')
+	task = task_of_process(pid);
+	if (task == 0)
 		return error_set(error, "process %ld (%s) has ended, and its "
 		                 "parent has not waited for it yet: nothing of "
 		                 "it runs", (long)pid, name);
-	snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+	snprintf(path, sizeof path, "/proc/%ld/exe", (long)task);
 	if (kernel[0] == '1' || (kernel[0] == '\0' &&
 	    readlink(path, link, sizeof link) < 0 && errno == ENOENT))
 		return error_set(error, "process %ld (%s) is a thread of the "
@@ -109,14 +111,14 @@ sample_target_check(pid_t pid, struct error *error)
 		return error_set(error, "%ld is a thread of process %s: name "
 		                 "that, and choose the thread afterwards with "
 		                 "narrow thread", (long)pid, number);
-	switch (sample_target_class(pid)) {
+	switch (sample_target_class(task)) {
 	case ELFCLASS32:
 		return error_set(error, "process %ld (%s) is a 32-bit program, "
 		                 "whose stacks cannot be unwound: perf record "
 		                 "-p %ld records its functions, and cpprof "
 		                 "opens the file", (long)pid, name, (long)pid);
 	case 0:
-		snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+		snprintf(path, sizeof path, "/proc/%ld/maps", (long)task);
 		if (access(path, R_OK) != 0)
 			return error_set(error, "process %ld (%s) may not be "
 			                 "looked at, as it runs with other "

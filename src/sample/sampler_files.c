@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "src/base/memory.h"
+#include "src/base/task.h"
 #include "src/profile/sections.h"
 
 enum {
@@ -42,7 +43,8 @@ sampler_read_link(uint32_t pid, const char *link, char *place, size_t size)
 	char path[64];
 	ssize_t length;
 
-	snprintf(path, sizeof path, "/proc/%u/%s", pid, link);
+	snprintf(path, sizeof path, "/proc/%ld/%s",
+	         (long)task_of_process((pid_t)pid), link);
 	length = readlink(path, place, size - 1);
 	place[length > 0 ? length : 0] = '\0';
 }
@@ -56,6 +58,7 @@ sampler_read_started_as(uint32_t pid, const char *executable,
                         const char *directory, char *link)
 {
 	enum { PAGE = 4096 };
+	const pid_t task = task_of_process((pid_t)pid);
 	char exe[64], name[PATH_MAX / 2], path[2 * PATH_MAX];
 	struct iovec local = { name, sizeof name - 1 }, remote[2];
 	uint64_t auxv[64] = { 0 }, at = 0;
@@ -64,7 +67,7 @@ sampler_read_started_as(uint32_t pid, const char *executable,
 	int n;
 
 	link[0] = '\0';
-	sampler_read_file(pid, "auxv", (char *)auxv, sizeof auxv);
+	sampler_read_file((uint32_t)task, "auxv", (char *)auxv, sizeof auxv);
 	for (size_t i = 0; i + 1 < sizeof auxv / sizeof *auxv; i += 2)
 		if (auxv[i] == AT_EXECFN)
 			at = auxv[i + 1];
@@ -73,13 +76,13 @@ sampler_read_started_as(uint32_t pid, const char *executable,
 	remote[1] = (struct iovec){ (void *)(uintptr_t)(at - at % PAGE + PAGE),
 		PAGE };
 	length = at == 0 ? 0 :
-	    process_vm_readv((pid_t)pid, &local, 1, remote, 2, 0);
+	    process_vm_readv(task, &local, 1, remote, 2, 0);
 	name[length > 0 ? length : 0] = '\0';
 	if (name[0] == '\0' || strcmp(last_component(name),
 	                              last_component(executable)) == 0)
 		return;
-	snprintf(exe, sizeof exe, "/proc/%u/exe", pid);
-	n = snprintf(path, sizeof path, "/proc/%u/root", pid);
+	snprintf(exe, sizeof exe, "/proc/%ld/exe", (long)task);
+	n = snprintf(path, sizeof path, "/proc/%ld/root", (long)task);
 	snprintf(path + n, sizeof path - (size_t)n, "%s%s%s", name[0] == '/' ?
 	         "" : directory, name[0] == '/' ? "" : "/", name);
 	/* Of a script, it is another file. */
@@ -173,8 +176,9 @@ sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
 	/* It may have executed another program since. */
 	sampler_read_link(process->pid, "exe", executable, sizeof executable);
 	if (strcmp(executable, facts.executable) == 0)
-		facts.arguments_size = sampler_read_file(process->pid,
-		    "cmdline", arguments, SAMPLER_ARGUMENTS_MAX);
+		facts.arguments_size = sampler_read_file((uint32_t)
+		    task_of_process((pid_t)process->pid), "cmdline",
+		    arguments, SAMPLER_ARGUMENTS_MAX);
 	process->file = sample_file_new(sampler->options->recording, &facts,
 	                                error);
 	free(arguments);

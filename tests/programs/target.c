@@ -48,6 +48,25 @@ run_spin(long ms)
 	return 3;
 }
 
+static void *
+spin_alone(void *ms)
+{
+	spin(*(long *)ms);
+	_exit(3);
+}
+
+/* The first thread ends, another one goes on. */
+static int
+run_headless(long ms)
+{
+	static long time;
+	pthread_t thread;
+
+	time = ms;
+	pthread_create(&thread, NULL, spin_alone, &time);
+	pthread_exit(NULL);
+}
+
 /* Works for a millisecond of CPU time and sleeps for one, again and again. */
 static int
 run_doze(long ms)
@@ -649,6 +668,7 @@ static const struct {
 	int (*run)(long);
 } modes[] = {
 	{ "spin", run_spin },
+	{ "headless", run_headless },
 	{ "doze", run_doze },
 	{ "beat", run_beat },
 	{ "recursion", run_recursion },
