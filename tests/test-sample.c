@@ -15,6 +15,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -1058,6 +1059,30 @@ process_without_its_first_thread_is_sampled(void **state)
 	assert_int_equal(task_of_process(child), 0);
 }
 
+/* Where no file can be opened, that is what is said. */
+static void
+want_of_files_is_not_want_of_events(void **state)
+{
+	static const int numbers[] = { EMFILE, ENFILE, EACCES, EPERM };
+	struct rlimit before, none;
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){ 0, before.rlim_max };
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct text_buffer text = { 0 };
+
+		setrlimit(RLIMIT_NOFILE, &none);
+		sample_events_explain(numbers[i], &text);
+		setrlimit(RLIMIT_NOFILE, &before);
+		assert_null(strstr(text_string(&text), "no perf events"));
+		if (i < 2)
+			assert_non_null(strstr(text_string(&text),
+			                       "ulimit -n"));
+		text_free(&text);
+	}
+}
+
 int
 main(void)
 {
@@ -1087,6 +1112,7 @@ main(void)
 		CASE(stack_comes_whole_beyond_its_copy),
 		cmocka_unit_test(refusals_name_what_to_do),
 		cmocka_unit_test(process_without_its_first_thread_is_sampled),
+		cmocka_unit_test(want_of_files_is_not_want_of_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

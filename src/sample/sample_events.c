@@ -331,7 +331,8 @@ sample_events_explain(int number, struct text_buffer *text)
 	const int paranoid = sample_events_setting(
 	    "/proc/sys/kernel/perf_event_paranoid");
 
-	if (number == ENOSYS || paranoid == INT_MIN)
+	/* The kernel's setting cannot be read where files are the matter. */
+	if (number == ENOSYS)
 		text_add_string(text, "this kernel has no perf events");
 	else if (number == ENOENT || number == ENODEV ||
 	         number == EOPNOTSUPP)
