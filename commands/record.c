@@ -409,6 +409,7 @@ complete(const struct record_state *run)
 		.is_alone = run->options->is_alone,
 		.calls = run->options->calls,
 		.outside = &run->outside,
+		.is_attached = run->attach != NULL,
 		.is_outside = run->attach != NULL || run->is_outside,
 	};
 	struct error error;
@@ -436,7 +437,10 @@ complete(const struct record_state *run)
 	interrupt_requested = 0;
 	sigaction(SIGINT, &before, NULL);
 	report.opens = choose_prompt(run);
-	recording_report(&report);
+	/* Else the status is that of the program. */
+	if (recording_report(&report) == 0 && report.is_attached &&
+	    run->session->is_lone_command)
+		run->session->status = 1;
 	return report.opens;
 }
 

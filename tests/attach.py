@@ -662,6 +662,15 @@ def check_headless(directory):
                          (result, found, rows))
 
 
+def check_idle(directory):
+    path = os.path.join(directory, 'idle')
+    with subprocess.Popen(['sleep', '1000']) as process:
+        result = record('-o', path, '-p', str(process.pid), '--for', '0.2s')
+        process.kill()
+    claims.check('the exit status says whether there are samples',
+                 result.returncode == ('no samples' in result.stderr), result)
+
+
 def check_flood(directory):
     """Programs that start without end, and more that compute than there are
     processors: neither their records nor their turns cost samples."""
@@ -1040,6 +1049,7 @@ def main():
             check_beat(directory)
             check_machine(directory)
             check_headless(directory)
+            check_idle(directory)
             check_recursion(directory)
             check_growing(directory)
             check_ends(directory)

@@ -565,14 +565,15 @@ struct recording_report {
 						 * outside */
 	bool is_outside;	/* that is all; else the collector was in the
 				 * program */
+	bool is_attached;	/* to processes that ran already */
 };
 
 /*
  * Reports on standard error, in a line each: how many samples there are or why
  * there are none, what was lost or not sampled, and the new names of earlier
- * recordings.
+ * recordings.  Returns how many samples there are.
  */
-void recording_report(const struct recording_report *report);
+uint64_t recording_report(const struct recording_report *report);
 
 /* Reports the new names of earlier recordings, if there were any. */
 void recording_report_moved(const struct recording *recording);

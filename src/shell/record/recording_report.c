@@ -138,7 +138,8 @@ report_samples(const struct recording_report *report,
 		snprintf(status, sizeof status, "exit status %d; ",
 		         report->status);
 	recording_report_add_samples(summary, &samples);
-	if (summary->n_processes == 0 && report->is_outside) {
+	if (report->is_attached ? summary->n_samples == 0 :
+	    summary->n_processes == 0 && report->is_outside) {
 		message_note("no samples: nothing of the resource was used "
 		             "while the processes were sampled");
 	} else if (summary->n_processes == 0) {
@@ -291,7 +292,7 @@ report_no_calls(const struct recording_report *report,
 	}
 }
 
-void
+uint64_t
 recording_report(const struct recording_report *report)
 {
 	const struct sampled_time *time = report->time;
@@ -345,4 +346,5 @@ recording_report(const struct recording_report *report)
 		message_note("almost no CPU time was used; try "
 		             "-r real, which counts waiting, or -F 10000");
 	recording_report_moved(report->recording);
+	return summary.n_samples;
 }
