@@ -685,6 +685,9 @@ record_list_inside(const struct record_options *options, struct table *table,
 	char library[PATH_MAX];
 	int result = attach_find(&attach, options, error);
 
+	/* What record refuses is not offered. */
+	if (result == 0)
+		result = attach_inside_check(&attach, options, error);
 	attach_free(&attach);
 	start_list(table);
 	if (result == 0)

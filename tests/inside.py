@@ -524,6 +524,10 @@ def check_refusals(directory):
         with started(static) as process:
             check_refusal('a static program', inside(process, path),
                           'static', 'without --inside')
+            check_refusal('which --list does not offer either',
+                          record('--list', '--inside', '-p',
+                                 str(process.pid)),
+                          'static', 'without --inside')
     if os.geteuid() == 0:
         with started('sleep', '60') as process:
             with tempfile.TemporaryDirectory() as shared:
