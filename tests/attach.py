@@ -236,6 +236,42 @@ def check_named(claim, directory, process, least=0.9, go=None):
                  (result.stderr, total, rows))
 
 
+def check_debug_elsewhere(directory, place, words):
+    """A stripped program whose debug file only its mount namespace has: beside
+    it, or by its build-id."""
+    claims_of = ['a debug file of another mount namespace: by link',
+                 'and by build-id']
+    parts = os.path.join(PROGRAMS, 'parts')
+    program = os.path.join(directory, 'stripped')
+    debug = os.path.join(directory, 'inner.debug')
+    tools = shutil.which('objcopy'), shutil.which('readelf')
+    notes = subprocess.run([tools[1], '-n', parts], capture_output=True,
+                           text=True).stdout if tools[1] else ''
+    found = re.search('Build ID: ([0-9a-f]+)', notes)
+    if tools[0] is None or found is None:
+        for claim in claims_of:
+            claims.skip(claim, 'no objcopy, readelf or build-id')
+        return
+    for options in (['--only-keep-debug', parts, debug],
+                    ['--strip-all', '--add-gnu-debuglink', debug, parts,
+                     program]):
+        subprocess.run([tools[0], *options], check=True)
+    begin = f'mount -t tmpfs none {place} && cp {program} {place}/inner && '
+    run = f' && exec {place}/inner 60000 user'
+    kept = f'/usr/lib/debug/.build-id/{found[1][:2]}'
+    for claim, needed, words_of in (
+            (claims_of[0], place, f'mkdir {place}/.debug && '
+             f'cp {debug} {place}/.debug'),
+            (claims_of[1], '/usr/lib/debug', 'mount -t tmpfs none '
+             f'/usr/lib/debug && mkdir -p {kept} && '
+             f'cp {debug} {kept}/{found[1][2:]}.debug')):
+        if not os.path.isdir(needed):
+            claims.skip(claim, f'no {needed}')
+            continue
+        with started(*words, begin + words_of + run) as process:
+            check_named(claim, directory, process)
+
+
 def check_elsewhere(directory):
     parts = os.path.join(PROGRAMS, 'parts')
     program = os.path.join(directory, 'replaced')
@@ -260,6 +296,7 @@ def check_elsewhere(directory):
         return
     with started(*words) as process:
         check_named(claim, directory, process)
+    check_debug_elsewhere(directory, place, words[:-1])
     # The shell is sampled before it enters the namespace.
     go = os.path.join(directory, 'enter')
     with started('sh', '-c', WAITS.format(go) + '"$@"; :', 'sh', *words[:-1],

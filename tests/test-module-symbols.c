@@ -4,6 +4,7 @@
  */
 #include "tests/module-fixture.h"
 
+#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -341,6 +342,41 @@ debug_file_is_found_by_build_id_alone(void **state)
 	remove_copy(directory);
 }
 
+/* One that was removed since, or that only another process sees. */
+static void
+held_debug_file_is_found_by_build_id(void **state)
+{
+	struct error error = { 0 };
+	struct held_files held = { 0 };
+	struct symbol_search search = { .debug_directory = "/nowhere" };
+	char directory[64], path[PATH_MAX];
+	int fd;
+
+	(void)state;
+	make_copy(directory, "");
+	strip_copy(directory);
+	snprintf(path, sizeof path, "%s/own.debug", directory);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(unlink(path), 0);
+	held = (struct held_files){ &fd, 1 };
+	snprintf(path, sizeof path, "%s/own", directory);
+	for (int holds = 0; holds < 2; holds++) {
+		enum module_symbols_state answer;
+		struct module_symbols *module;
+
+		search.held = holds ? &held : NULL;
+		module = module_symbols_new(path, NULL, 0, &search, &error);
+		assert_int_equal(module_symbols_read(module, &answer, &error),
+		                 0);
+		assert_int_equal(answer, holds ? MODULE_SYMBOLS_READ :
+		                 MODULE_SYMBOLS_NONE);
+		module_symbols_free(module);
+	}
+	close(fd);
+	remove_copy(directory);
+}
+
 /* Damaged modules */
 
 /* Reads a module and looks up many addresses; the answers do not matter. */
@@ -432,6 +468,7 @@ main(void)
 		cmocka_unit_test(
 		    debug_link_is_followed_if_the_checksum_agrees),
 		cmocka_unit_test(debug_file_is_found_by_build_id_alone),
+		cmocka_unit_test(held_debug_file_is_found_by_build_id),
 		cmocka_unit_test(modules_are_sought_below_a_root_first),
 		cmocka_unit_test(
 		    module_symbols_survives_truncation_at_every_byte),

@@ -379,7 +379,8 @@ bool sample_held_has_moved(const struct memory_mapping *mapping);
 /*
  * Holds the file that is mapped there; *status: of the file, path: by which to
  * open it.  False: it cannot be reached; then *error is set only for want of
- * memory.
+ * memory.  A process that is elsewhere may have its separate debug file, too:
+ * that is held with it.
  */
 enum { SAMPLE_HELD_PATH = 40 };
 struct stat;

@@ -157,6 +157,39 @@ sample_held_keep(struct sample_held *held, int fd, const struct stat *status,
 	return n;
 }
 
+/*
+ * Keeps the separate debug file of a module open that only its process can reach.
+ * When the module is named, it is found by its build-id.
+ */
+static void
+sample_held_add_debug(struct sample_held *held, uint32_t pid, const char *path,
+                      const char *held_path, struct error *error)
+{
+	char root[64];
+	struct module_file module = { .path = path, .search.root = root };
+	struct elf_file own, debug;
+	struct stat status;
+	unsigned char id[BUILD_ID_MAX];
+	int fd;
+
+	snprintf(root, sizeof root, "/proc/%ld/root",
+	         (long)task_of_process((pid_t)pid));
+	if (elf_file_open(&own, held_path) != ELF_FILE_OPEN)
+		return;
+	module.build_id = id;
+	module.build_id_size = elf_file_build_id(&own, id);
+	if (module.build_id_size > 0 &&
+	    module_file_open_debug(&module, &own, &debug)) {
+		fd = fcntl(debug.descriptor, F_DUPFD_CLOEXEC, 0);
+		elf_file_close(&debug);
+		if (fd >= 0 && fstat(fd, &status) == 0)
+			sample_held_keep(held, fd, &status, error);
+		else if (fd >= 0)
+			close(fd);
+	}
+	elf_file_close(&own);
+}
+
 bool
 sample_held_add(struct sample_held *held, uint32_t pid,
                 const struct memory_mapping *mapping, bool is_elsewhere,
@@ -165,6 +198,7 @@ sample_held_add(struct sample_held *held, uint32_t pid,
 {
 	const int fd = *mapping->path == '/' ?
 	    sample_held_open(pid, mapping, is_elsewhere) : -1;
+	const size_t n_before = held->files.n;
 	size_t number;
 
 	if (fd < 0 || fstat(fd, status) != 0) {
@@ -177,5 +211,7 @@ sample_held_add(struct sample_held *held, uint32_t pid,
 		return false;
 	snprintf(path, SAMPLE_HELD_PATH, "/proc/self/fd/%d",
 	         held->fds[number]);
-	return true;
+	if (is_elsewhere && number == n_before)
+		sample_held_add_debug(held, pid, mapping->path, path, error);
+	return !error->is_set;
 }

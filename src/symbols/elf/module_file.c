@@ -334,10 +334,33 @@ directory_of(const struct elf_file *file, const char *root,
 	return directory;
 }
 
+/*
+ * Where the module's path has it below the root of the search.  (The file itself
+ * may be open by way of a process that has another view of it.)
+ */
 static bool
-open_by_link(const struct symbol_search *search, const struct elf_file *own,
+open_by_link_below_root(const struct module_file *module,
+                        const struct elf_file *own,
+                        const struct debug_link *link, struct elf_file *file)
+{
+	const char *root = module->search.root, *path = module->path;
+	const char *directory = debug_directory(&module->search);
+	const int length = (int)(last_component(path) - path);
+
+	return root != NULL && *path == '/' &&
+	    (open_if_same(file, own, link->checksum, "%s%.*s%s", root, length,
+	                  path, link->name) ||
+	     open_if_same(file, own, link->checksum, "%s%.*s.debug/%s", root,
+	                  length, path, link->name) ||
+	     open_if_same(file, own, link->checksum, "%s%s%.*s%s", root,
+	                  directory, length, path, link->name));
+}
+
+static bool
+open_by_link(const struct module_file *module, const struct elf_file *own,
              struct elf_file *file)
 {
+	const struct symbol_search *search = &module->search;
 	const char *below_root, *directory = debug_directory(search);
 	struct debug_link link;
 	char *own_directory;
@@ -348,8 +371,9 @@ open_by_link(const struct symbol_search *search, const struct elf_file *own,
 	own_directory = directory_of(own, search->root, &below_root);
 	if (own_directory == NULL)
 		return false;
-	found = open_if_same(file, own, link.checksum, "%s/%s", own_directory,
-	                     link.name) ||
+	found = open_by_link_below_root(module, own, &link, file) ||
+	    open_if_same(file, own, link.checksum, "%s/%s", own_directory,
+	                 link.name) ||
 	    open_if_same(file, own, link.checksum, "%s/.debug/%s",
 	                 own_directory, link.name) ||
 	    (below_root != NULL &&
@@ -360,6 +384,39 @@ open_by_link(const struct symbol_search *search, const struct elf_file *own,
 	                 link.name);
 	free(own_directory);
 	return found;
+}
+
+static bool
+is_same_file(const struct elf_file *file, const struct elf_file *other)
+{
+	struct stat a, b;
+
+	return other != NULL && other->descriptor >= 0 &&
+	    fstat(file->descriptor, &a) == 0 &&
+	    fstat(other->descriptor, &b) == 0 && a.st_ino == b.st_ino &&
+	    a.st_dev == b.st_dev;
+}
+
+/* Whether one of the held files is the debug file of a build, and not `own`. */
+static bool
+open_held_debug(const struct symbol_search *search, const unsigned char *id,
+                size_t size, const struct elf_file *own, struct elf_file *file)
+{
+	const struct held_files *held = search->held;
+	GElf_Shdr header;
+	char path[40];
+
+	for (size_t i = 0; held != NULL && size > 0 && i < held->n; i++) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", held->files[i]);
+		if (elf_file_open_any(file, path) != ELF_FILE_OPEN)
+			continue;
+		if (elf_file_has_build_id(file, id, size) &&
+		    !is_same_file(file, own) &&
+		    elf_file_named_section(file, ".symtab", &header) != NULL)
+			return true;
+		elf_file_close(file);
+	}
+	return false;
 }
 
 bool
@@ -375,7 +432,8 @@ module_file_open_debug(const struct module_file *module,
 		wanted = id;
 	}
 	return open_by_build_id(&module->search, wanted, size, file) ||
-	    (own != NULL && open_by_link(&module->search, own, file));
+	    (own != NULL && open_by_link(module, own, file)) ||
+	    open_held_debug(&module->search, wanted, size, own, file);
 }
 
 bool
