@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define CPPROF_SHARED_MAGIC 0x31687363u		/* "csh1" */
+#define CPPROF_SHARED_MAGIC 0x32687363u		/* "csh2" */
 #define CPPROF_SHARED_SIZE 36864
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
@@ -116,18 +116,20 @@ struct cpprof_shared {
 				   decides how often they are taken */
 	/*
 	 * Questions to `record`, which waits for another n_asked, a futex; the
-	 * process waits for another state.  Its id is that in the PID namespace
-	 * of `record`; 0: it takes no questions.  A process takes a place for
-	 * its question by writing its id there, if there is none or if that
-	 * process has died.
+	 * process waits for another state.  pid_namespace is that of `record`;
+	 * 0: it takes no questions.  A process takes a place for its question by
+	 * writing its namespace and id there, if there are none or if that
+	 * process has died.  `process` is an id in the asker's namespace.
 	 */
 	uint32_t pid_namespace;
 	uint32_t n_asked;
 	struct cpprof_shared_question {
-		uint32_t asker;		/* 0: the place is free */
+		uint64_t asker;		/* namespace (0: not known) << 32 | id;
+					   0: the place is free */
 		uint32_t state;
 		uint32_t process;
 		uint32_t wish;
+		uint32_t unused;
 	} questions[CPPROF_SHARED_QUESTIONS];
 	uint32_t n_answered;	/* questions */
 	/*

@@ -402,23 +402,27 @@ shared_futex(uint32_t *word, int operation, uint32_t value,
 	    (long)timeout);
 }
 
-/* Another user may not look at it, but learns that it is there. */
+/*
+ * Another user may not look at it, but learns that it is there.  Below another
+ * root directory, or in another PID namespace, the name may lead nowhere: there
+ * only the time tells (struct patience).
+ */
 static bool
 shared_has_recorder(void)
 {
 	struct stat status;
 
-	return files_status_of(name, &status) == 0 ?
-	    status.st_ino == inode : errno != ENOENT;
+	if (files_status_of(name, &status) == 0)
+		return status.st_ino == inode;
+	return errno != ENOENT ||
+	    process_pid_namespace() != page->pid_namespace;
 }
 
 bool
 shared_takes_questions(void)
 {
 	return page != NULL && !is_file && !process.never_waits &&
-	    page->pid_namespace != 0 &&
-	    page->pid_namespace == process_pid_namespace() &&
-	    shared_has_recorder();
+	    page->pid_namespace != 0 && shared_has_recorder();
 }
 
 /*
@@ -480,13 +484,13 @@ patience_is_left(struct patience *patience)
  * its place until `record` has answered it, even if nobody reads that.
  */
 static struct cpprof_shared_question *
-shared_try_place(uint32_t own)
+shared_try_place(uint64_t own)
 {
 	size_t i;
 
 	for (i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
 		struct cpprof_shared_question *place = &page->questions[i];
-		uint32_t asker = 0;
+		uint64_t asker = 0;
 
 		if (__atomic_compare_exchange_n(&place->asker, &asker, own,
 		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
@@ -494,13 +498,14 @@ shared_try_place(uint32_t own)
 	}
 	for (i = 0; i < CPPROF_SHARED_QUESTIONS; i++) {
 		struct cpprof_shared_question *place = &page->questions[i];
-		uint32_t asker = __atomic_load_n(&place->asker,
+		uint64_t asker = __atomic_load_n(&place->asker,
 		    __ATOMIC_ACQUIRE);
 		const uint32_t state = __atomic_load_n(&place->state,
 		    __ATOMIC_ACQUIRE);
 
 		if (state != CPPROF_SHARED_ASKED &&
-		    state != CPPROF_SHARED_READ && shared_is_dead(asker) &&
+		    state != CPPROF_SHARED_READ && asker >> 32 == own >> 32 &&
+		    shared_is_dead((uint32_t)asker) &&
 		    __atomic_compare_exchange_n(&place->asker, &asker, own,
 		    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return place;
@@ -512,7 +517,8 @@ shared_try_place(uint32_t own)
 static struct cpprof_shared_question *
 shared_take_place(void)
 {
-	const uint32_t own = process_id();
+	const uint64_t own = (uint64_t)process_pid_namespace() << 32 |
+	    process_id();
 	struct cpprof_shared_question *place = shared_try_place(own);
 	struct patience patience = { 0 };
 	unsigned i;

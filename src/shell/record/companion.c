@@ -8,11 +8,14 @@
  */
 #include "src/shell/record/recording.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,6 +35,7 @@ struct companion {
 	struct sampler_options sampling;
 	struct worker *listening, *answering;
 	int questions;			/* readable if there are some */
+	uint32_t namespace;		/* of PIDs, of this process */
 	atomic_bool is_over;
 	struct sampler_result result;
 	struct error error;		/* which ended the sampling early */
@@ -81,12 +85,69 @@ companion_is_below(pid_t pid)
 	return pid == own;
 }
 
+/* The number of a process's PID namespace; 0: it is not known. */
+static uint32_t
+companion_namespace(const char *pid)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof path, "/proc/%.20s/ns/pid", pid);
+	return stat(path, &status) == 0 ? (uint32_t)status.st_ino : 0;
+}
+
+/* The id of a process in its own PID namespace; 0: it is not known. */
+static uint32_t
+companion_innermost_id(const char *pid)
+{
+	char path[64], line[256];
+	uint32_t id = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%.20s/status", pid);
+	file = fopen(path, "re");
+	while (file != NULL && fgets(line, sizeof line, file) != NULL)
+		if (strncmp(line, "NSpid:", strlen("NSpid:")) == 0)
+			id = (uint32_t)strtoul(strrchr(line, '\t'), NULL, 10);
+	if (file != NULL)
+		fclose(file);
+	return id;
+}
+
+/*
+ * The process that has that id in a PID namespace; 0: there is none.  Where a
+ * process has no /proc, it does not know its namespace: it is taken to be ours.
+ */
+static pid_t
+companion_find(const struct companion *companion, uint32_t namespace,
+               uint32_t id)
+{
+	const struct dirent *entry;
+	DIR *processes;
+	pid_t found = 0;
+
+	if (namespace == 0 || namespace == companion->namespace)
+		return (pid_t)id;
+	processes = opendir("/proc");
+	while (found == 0 && processes != NULL &&
+	       (entry = readdir(processes)) != NULL)
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    companion_namespace(entry->d_name) == namespace &&
+		    companion_innermost_id(entry->d_name) == id)
+			found = (pid_t)strtol(entry->d_name, NULL, 10);
+	if (processes != NULL)
+		closedir(processes);
+	return found;
+}
+
 /* Any process may have written the question. */
 static bool
 companion_do(struct sampler *sampler, pid_t pid, uint32_t wish)
 {
 	struct error why = { 0 };
 
+	if (pid == 0)
+		return false;
 	if (wish == CPPROF_SHARED_NEVER_MIND) {
 		sampler_remove(sampler, pid);
 		return true;
@@ -115,8 +176,9 @@ companion_attend(void *context, struct sampler *sampler)
 		        CPPROF_SHARED_READ, false, __ATOMIC_ACQUIRE,
 		        __ATOMIC_RELAXED))
 			continue;
-		state = companion_do(sampler, (pid_t)question->process,
-		                     question->wish) ?
+		state = companion_do(sampler, companion_find(companion,
+		        (uint32_t)(question->asker >> 32), question->process),
+		        question->wish) ?
 		    CPPROF_SHARED_YES : CPPROF_SHARED_NO;
 		__atomic_store_n(&question->state, state, __ATOMIC_RELEASE);
 		__atomic_fetch_add(&companion->shared->n_answered, 1,
@@ -172,6 +234,7 @@ companion_new(const struct record_options *options,
 		.asking = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
 	companion->questions = companion->sampling.asking;
+	companion->namespace = (uint32_t)namespace.st_ino;
 	attach_choose_possible(options, &companion->sampling.events,
 	                       &companion->files);
 	if (companion->questions < 0 ||
@@ -188,7 +251,7 @@ companion_new(const struct record_options *options,
 	if (companion->listening != NULL && companion->answering != NULL) {
 		worker_start(companion->listening, companion_listen, companion);
 		worker_start(companion->answering, companion_answer, companion);
-		time->shared->pid_namespace = (uint32_t)namespace.st_ino;
+		time->shared->pid_namespace = companion->namespace;
 	}
 	return companion;
 }
