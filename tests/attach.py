@@ -540,6 +540,43 @@ def check_started_outside(directory):
                  (result.returncode, result.stderr))
 
 
+def check_places_outside(directory):
+    """Programs that the collector cannot enter, and whose ids, files or rights
+    are not those of the recorder."""
+    claim = 'record PROGRAM samples a static program of '
+    static = static_program(directory)
+    if static is None or os.geteuid() != 0:
+        claims.skip(claim + 'another place', 'no static libc, or not root')
+        return
+    root = os.path.join(directory, 'root')
+    os.mkdir(root)
+    shutil.copy(static, os.path.join(root, 'inner'))
+    rights = os.path.join(directory, 'rights')
+    shutil.copy(static, rights)
+    os.chown(rights, NOBODY, NOBODY)
+    os.chmod(rights, 0o4755)
+    work = ['1000', 'user']
+    for place, words in (
+            ('another PID namespace', ['unshare', '-pf', static, *work]),
+            ('another /proc', ['unshare', '-pf', '--mount-proc', static,
+                               *work]),
+            ('another root directory', ['chroot', root, '/inner', *work]),
+            ('other rights', ['sh', '-c', '"$@"; :', 'sh', rights, *work])):
+        if shutil.which(words[0]) is None or (
+                words[0] == 'unshare' and subprocess.run(
+                    [*words[:words.index(static)], 'true'],
+                    capture_output=True).returncode != 0):
+            claims.skip(claim + place, 'not possible here')
+            continue
+        path = os.path.join(directory, 'placed')
+        result = record('--force', '-o', path, *words)
+        rows, total = hits(path)
+        claims.check(claim + place, result.returncode == 0 and
+                     rows.get('run_parts', 0) > 100 and
+                     'not sampled' not in result.stderr,
+                     (result, total, rows))
+
+
 def check_names(directory):
     """Of a name, what can be sampled is, and what cannot is told."""
     program = os.path.join(directory, 'two-of-a-name')
@@ -1080,6 +1117,7 @@ def main():
             check_held_forks(directory)
             check_short_threads(directory)
             check_started_outside(directory)
+            check_places_outside(directory)
             check_names(directory)
             check_link(directory)
             check_cgroup(directory)

@@ -479,7 +479,9 @@ strip_end(char *const *used, char *const *given)
 
 /*
  * Asks `record` for a program that will not be sampled, and returns whether it
- * samples it.  Then the program gets the environment in *variables.
+ * samples it.  Then the program gets the environment in *variables.  When a
+ * program gets other rights, the kernel ends its events, and only root may have
+ * new ones.
  */
 static bool
 exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
@@ -487,7 +489,9 @@ exec_ask(enum cpprof_shared_reason reason, enum cpprof_shared_wish wish,
 {
 	char *const *const given = *variables;
 
-	if (reason == CPPROF_SHARED_N_REASONS || !shared_takes_questions() ||
+	if (reason == CPPROF_SHARED_N_REASONS ||
+	    (reason == CPPROF_SHARED_PRIVILEGED && process.user != 0) ||
+	    !shared_takes_questions() ||
 	    !strip_environment(variables))
 		return false;
 	if (shared_ask(process_id(), wish))

@@ -35,6 +35,8 @@ enum {
 	SAMPLER_LATE_MAX = 5,		/* stacks, before copies grow */
 	SAMPLER_SCANS_MAX = 100,	/* of a process that starts threads all
 					 * the time */
+	SAMPLER_RIGHTS_NS = 10000000,	/* from the record of an execution to that
+					 * by which its events end */
 };
 
 #define SAMPLER_CHECK_NS UINT64_C(250000000)	/* between two looks at CPU
@@ -106,6 +108,34 @@ sampler_remove_process(struct sampler *sampler,
 	free(process);
 }
 
+/*
+ * Whether the kernel only reports that a process has lost its events: when a
+ * program gets other rights than its caller's, as a setuid program does, it ends
+ * them directly after the execution.
+ */
+static bool
+sampler_has_new_rights(const struct sampler *sampler,
+                       const struct sampler_process *process)
+{
+	return !sampler->options->events.is_system && process->n_live == 1 &&
+	    process->executed_ns != 0 && sampler->now_ns -
+	        process->executed_ns < SAMPLER_RIGHTS_NS &&
+	    task_of_process((pid_t)process->pid) != 0;
+}
+
+/* Notes a process that is to have events again, after the records. */
+static int
+sampler_note_regained(struct sampler *sampler, uint32_t pid,
+                      struct error *error)
+{
+	if (memory_grow(&sampler->regained, &sampler->regained_capacity,
+	                sampler->n_regained + 1, sizeof *sampler->regained,
+	                error) != 0)
+		return -1;
+	sampler->regained[sampler->n_regained++] = pid;
+	return 0;
+}
+
 /* A PERF_FORK or PERF_EXIT record: { pid, ppid, tid, ptid, time }. */
 static int
 sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
@@ -127,6 +157,8 @@ sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
 		if (thread == NULL)
 			return 0;
 		process = thread->process;
+		if (sampler_has_new_rights(sampler, process))
+			return sampler_note_regained(sampler, pid, error);
 		if (process->n_live == 1)
 			sampler_note_cpu(sampler, process);
 		sampler_remove_thread(sampler, thread, sampler->now_ns);
@@ -220,7 +252,8 @@ sampler_apply_name(struct sampler *sampler, const struct perf_record *record,
 		process->continues |= process->file != NULL;
 		sampler_stop_cpu(sampler, process);
 		sampler_end_file(sampler, process, sampler->now_ns);
-		process->start_mono_ns = sampler->now_ns;
+		process->start_mono_ns = process->executed_ns =
+		    sampler->now_ns;
 		process->cpu_begin_ns = process->cpu_ns;
 		process->has_cpu = true;
 		process->is_elsewhere = sample_held_is_elsewhere(pid);
@@ -997,6 +1030,43 @@ sampler_adopt_one(struct sampler *sampler, const struct sampler_orphan *orphan,
 	return error->is_set ? -1 : 0;
 }
 
+/*
+ * Gives new events to a process that the kernel has taken its from.  Only root may
+ * have them; for others, it goes on without.
+ */
+static int
+sampler_regain_one(struct sampler *sampler, struct sampler_process *process,
+                   struct error *error)
+{
+	struct error why = { 0 };
+	const int result = sample_events_add(sampler->events,
+	    sampler_origin(sampler, process), (pid_t)process->pid, SAMPLE_NOW,
+	    &why);
+
+	if (result > 0)
+		return sampler_read_maps(sampler, process->pid,
+		                         (pid_t)process->pid, error);
+	if (why.is_out_of_memory)
+		return error_pass(error, &why);
+	/* It was really its end that was reported. */
+	if (result == 0)
+		sampler_remove_process(sampler, process, sampler->now_ns);
+	return 0;
+}
+
+static int
+sampler_regain(struct sampler *sampler, struct error *error)
+{
+	while (!error->is_set && sampler->n_regained > 0) {
+		struct sampler_process *process = sampler_find_process(sampler,
+		    sampler->regained[--sampler->n_regained]);
+
+		if (process != NULL && process->threads != NULL)
+			sampler_regain_one(sampler, process, error);
+	}
+	return error->is_set ? -1 : 0;
+}
+
 static int
 sampler_adopt(struct sampler *sampler, struct error *error)
 {
@@ -1104,6 +1174,7 @@ sampler_free(struct sampler *sampler)
 	free(sampler->threads);
 	free(sampler->path);
 	free(sampler->rings);
+	free(sampler->regained);
 	free(sampler);
 }
 
@@ -1275,6 +1346,8 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 			status = sampler_begin_python(sampler, error);
 		if (status == 0 && sampler->n_late >= SAMPLER_LATE_MAX)
 			status = sampler_grow(sampler, error);
+		if (status == 0)
+			status = sampler_regain(sampler, error);
 		if (status == 0)
 			status = sampler_adopt(sampler, error);
 		if (status == 0 && now_ns >= sampler->next_check_ns) {

@@ -83,6 +83,7 @@ struct sampler_process {
 	struct sampler_thread *threads;
 	uint64_t n_live, n_started;
 	uint64_t start_mono_ns;		/* of its program, or of sampling */
+	uint64_t executed_ns;		/* when; 0: not since it is sampled */
 	bool continues;			/* ran another program before */
 	struct sample_file *file;	/* NULL: no sample yet */
 	struct sample_thread *no_thread;	/* has time that has no sample;
@@ -141,6 +142,9 @@ struct sampler {
 	struct sampler_ring *rings;	/* [n_rings] by processor */
 	size_t n_rings, rings_capacity;
 	bool is_ending;		/* no sample follows */
+	uint32_t *regained;	/* [n_regained] processes: see
+				 * sampler_has_new_rights */
+	size_t n_regained, regained_capacity;
 	int64_t unseen[SAMPLE_KINDS_MAX];	/* that make no hit yet, of
 						 * accounts that are over */
 	int policy;		/* of this thread, before it had priority; -1:
