@@ -356,6 +356,43 @@ exec_begins_another_file(void **state)
 	profile_free(profile);
 }
 
+/*
+ * When a program gets other rights, the kernel ends its events, and reports that
+ * as the end of the process.
+ */
+static void
+loss_of_events_is_no_end(void **state)
+{
+	struct fixture *fixture = *state;
+	struct profile *profile;
+	const pid_t child = fork();
+	const uint32_t pid = (uint32_t)child;
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	plain(fixture, pid, pid, 0x1000, 2 * SECOND);
+	named(fixture, pid, pid, "rights", true, 3 * SECOND);
+	plain(fixture, pid, pid, 0x1000, 3 * SECOND);
+	task(fixture, PERF_EXIT, pid, PID, pid, PID, 3 * SECOND + 1000);
+	plain(fixture, pid, pid, 0x1000, 4 * SECOND);
+	profile = load(fixture);
+	assert_int_equal(profile->n_processes, 2);
+	profile_free(profile);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	/* A process that has ended has ended. */
+	named(fixture, pid, pid, "again", true, 5 * SECOND);
+	plain(fixture, pid, pid, 0x1000, 5 * SECOND);
+	task(fixture, PERF_EXIT, pid, PID, pid, PID, 5 * SECOND + 1000);
+	plain(fixture, pid, pid, 0x1000, 6 * SECOND);
+	profile = load(fixture);
+	assert_int_equal(profile->n_processes, 4);
+	profile_free(profile);
+}
+
 /* The file of a process, counted from 0. */
 static const struct process *
 file_of(const struct profile *profile, uint32_t pid, uint32_t number)
@@ -1091,6 +1128,7 @@ main(void)
 		CASE(recording_is_whole_after_each_record),
 		CASE(threads_have_their_names_and_end),
 		CASE(exec_begins_another_file),
+		CASE(loss_of_events_is_no_end),
 		CASE(forked_process_has_its_parents_program),
 		CASE(children_can_be_left_out),
 		CASE(lost_samples_are_counted),
