@@ -128,8 +128,9 @@ def time_before_an_execution_counts_once(command, user, enters):
 
 def what_cannot_see_the_recording_is_reported(command, user, hides=''):
     """hides: more words, of a shell whose $CPPROF_OUTPUT is the recording."""
+    # Else it would be sampled from outside.
     recording = Recording(['sh', '-c', f'exec "$@" {hides} {IN_SHELL} report 500',
-                           'sh', *command], user)
+                           'sh', *command], user, before=forbid_events)
     assert recording.status == 0, recording.said
     assert int(recording.out) >= 500000, recording.out
     assert re.search('sampled: (.*, )?1 program was started where the '
