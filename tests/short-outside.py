@@ -5,7 +5,8 @@ tests/programs/shorts.c starts threads or child processes that run for less than
 an interval.  The kernel begins each one's period anew, so few have a sample.  A
 recording from outside must still have all that they used, by the kernel's own
 account, though nobody knows where: of a static program from its start, of one
-that runs already, and of one that runs on when the recording ends.  Speaks TAP.
+that runs already, and of one that runs on when the recording ends.  So it must
+where the recorder is held up, so that samples are lost.  Speaks TAP.
 """
 import contextlib
 import json
@@ -24,6 +25,7 @@ PROGRAM = os.path.join(BUILD, "tests", "programs", "shorts")
 PATIENCE = 120
 N = 400                 # threads or processes
 INTERVALS = {"cpu": .004, "page-faults": 10, "syscalls": 100, "real": .004}
+UNITS = {"cpu": "s", "real": "s"}
 # How many calls each makes; those of system calls, fewer than an interval.
 CALLS = {"cpu": 2000, "page-faults": 2000, "syscalls": 60,
          "real": 2000}
@@ -62,23 +64,25 @@ def total(path):
     return info["rows"][0]["hits"] + info["dropped"]
 
 
-def record(path, resource, *words, **options):
+def record(path, resource, interval, *words, **options):
     return subprocess.Popen(
         [cpprof.CPPROF, "record", "--no-prompt", "--force", "-r",
-         resource if resource in ("cpu", "real") else
-         f"{resource}:{INTERVALS[resource]}",
-         "-o", path, *map(str, words)], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, **options)
+         f"{resource}:{interval}{UNITS.get(resource, '')}", "-o", path,
+         *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, **options)
 
 
-def differs(path, resource, output):
+def used(resource, output):
+    """What the program has printed of a resource."""
+    return dict(zip(INTERVALS, map(float, output.split())))[resource]
+
+
+def differs(path, resource, output, interval):
     """What is left over at the end makes no hit; what starts the program and
     ends it is used, too."""
-    interval = INTERVALS[resource]
-    numbers = list(map(float, output.split()))
-    least = most = dict(zip(INTERVALS, numbers))[resource]
+    least = most = used(resource, output)
     if resource == "real":
-        most = numbers[-1]
+        most = float(output.split()[-1])
     found = total(path) * interval
     if least * (1 - LESS[resource]) - 2 * interval <= found <= \
             most * (1 + MORE[resource]) + 8 * interval:
@@ -101,12 +105,12 @@ def busy_machine():
 
 def check_start(directory, static, kind, resource, where="static"):
     path = os.path.join(directory, f"{kind}-{resource}")
-    with record(path, resource, static, kind, N, CALLS[resource],
-                stdin=subprocess.PIPE) as recorder:
+    with record(path, resource, INTERVALS[resource], static, kind, N,
+                CALLS[resource], stdin=subprocess.PIPE) as recorder:
         output, said = recorder.communicate("\n", timeout=PATIENCE)
     claims.make(f"{where}, {kind}: {resource} is what the kernel says",
                 [said] if recorder.returncode != 0 else
-                differs(path, resource, output))
+                differs(path, resource, output, INTERVALS[resource]))
 
 
 def await_events(recorder):
@@ -137,17 +141,66 @@ def check_attached(directory, kind, resource):
     with subprocess.Popen([PROGRAM, kind, str(N), str(CALLS[resource])],
                           text=True, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as program:
-        with record(path, resource, "-p", program.pid) as recorder:
+        with record(path, resource, INTERVALS[resource], "-p",
+                    program.pid) as recorder:
             await_events(recorder)
             output = program.communicate("\n", timeout=PATIENCE)[0]
             said = recorder.communicate(timeout=PATIENCE)[1]
     claims.make(f"attached, {kind}: {resource} is what the kernel says",
                 [said] if recorder.returncode != 0 else
-                differs(path, resource, output))
+                differs(path, resource, output, INTERVALS[resource]))
     # Threads hardly have page faults of their own.
     if (kind, resource) != ("threads", "page-faults"):
         claims.check(f"attached, {kind}: what has no sample is told of "
                      f"{resource}", "[partial]" in said, said)
+
+
+@contextlib.contextmanager
+def stopped(process):
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def await_total(path, least):
+    """Until the recorder has put down nearly all that the program has used."""
+    def has_least():
+        try:
+            return total(path) >= least
+        except AssertionError:          # there is no sample yet
+            return False
+
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end and not has_least():
+        time.sleep(.1)
+
+
+def check_held_up(directory, kind, resource, interval, n, n_calls, lives_on):
+    """What has no room in the kernel's buffers is lost, and is missing from what
+    was used: it is counted once.  lives_on: until that has been found."""
+    claim = f"held up, {kind}: {resource} is what the kernel says"
+    path = os.path.join(directory, f"held-up-{kind}-{resource}")
+    with subprocess.Popen([PROGRAM, kind, str(n), str(n_calls)], text=True,
+                          stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as program:
+        with record(path, resource, interval, "-p", program.pid) as recorder:
+            await_events(recorder)
+            with stopped(recorder):
+                program.stdin.write("\n")
+                program.stdin.flush()
+                output = program.stdout.readline()
+                if not lives_on:
+                    program.communicate(timeout=PATIENCE)
+            if lives_on:
+                await_total(path, .8 * used(resource, output) / interval)
+                program.communicate(timeout=PATIENCE)
+            said = recorder.communicate(timeout=PATIENCE)[1]
+    if "lost, see info" in said:
+        claims.make(claim, differs(path, resource, output, interval))
+    else:
+        claims.skip(claim, "the buffers have room for all samples")
 
 
 def cpu_seconds(pid):
@@ -165,7 +218,8 @@ def check_cut(directory):
         program.stdin.write("\n")
         program.stdin.flush()
         first = cpu_seconds(program.pid)
-        with record(path, "cpu", "-p", program.pid) as recorder:
+        with record(path, "cpu", INTERVALS["cpu"], "-p",
+                    program.pid) as recorder:
             await_events(recorder)
             begin = cpu_seconds(program.pid)
             time.sleep(1.5)
@@ -202,6 +256,12 @@ def main():
                     claims.skip(f"attached, {kind}: {resource}", why)
                 else:
                     check_attached(directory, kind, resource)
+        for case in (("processes", "page-faults", 10, 3 * N, 60, False),
+                     ("threads", "cpu", .001, 10, 2000000, True)):
+            if refusal(case[1]):
+                claims.skip(f"held up, {case[0]}", refusal(case[1]))
+            else:
+                check_held_up(directory, *case)
         if refusal("cpu"):
             claims.skip("who runs on", refusal("cpu"))
         else:

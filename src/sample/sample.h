@@ -177,6 +177,9 @@ uint64_t sample_events_n_side_lost(const struct sample_events *events);
 /* The processor of the record that is being delivered; 0 if there is none. */
 size_t sample_events_ring(const struct sample_events *events);
 
+/* Whether a buffer was ever full, so that records may have been lost. */
+bool sample_events_were_full(const struct sample_events *events);
+
 /*
  * Makes copies of stacks larger: sample_events_grow, then sample_events_add for
  * all threads again, then sample_events_grown with whether all could be added;
@@ -507,6 +510,9 @@ void sample_file_finish(struct sample_file *file, uint64_t mono_ns);
 
 /* Hits of a resource that are in the tree. */
 uint64_t sample_file_hits(const struct sample_file *file, unsigned resource);
+
+/* Hits of a resource that are lost, since there was no room for them. */
+uint64_t sample_file_n_lost(const struct sample_file *file, unsigned resource);
 
 /* ---- sample_python.c ---- */
 

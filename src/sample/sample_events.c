@@ -185,6 +185,7 @@ struct sample_events {
 					 * when threads run */
 	int half_full;			/* eventfd: a ring is; -1: none */
 	bool has_lost;			/* records, in this round */
+	bool were_full;			/* see sample_events_were_full */
 	size_t turn;			/* of the record that is delivered */
 	uint32_t copy;			/* bytes of a stack that are copied */
 	unsigned generation;		/* of the newest events */
@@ -904,6 +905,12 @@ sample_events_ring(const struct sample_events *events)
 	return events->n_taken > 0 ? events->taken[events->turn].ring : 0;
 }
 
+bool
+sample_events_were_full(const struct sample_events *events)
+{
+	return events->were_full;
+}
+
 /* Closes an event that has counted. */
 static void
 sample_events_close(struct sample_events *events,
@@ -1287,7 +1294,10 @@ sample_ring_drain(struct sample_events *events, struct sample_ring *rings,
 	int result = 0;
 
 	/* What does not fit any more is missing. */
-	events->has_lost |= head - tail > ring->size - PERF_RECORD_SIZE_MAX;
+	if (head - tail > ring->size - PERF_RECORD_SIZE_MAX) {
+		events->has_lost = true;
+		events->were_full |= rings == events->rings;
+	}
 	while (result == 0 && tail < head) {
 		const size_t at = (size_t)tail & (ring->size - 1);
 		const size_t left = ring->size - at;

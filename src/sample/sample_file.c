@@ -419,6 +419,12 @@ sample_file_hits(const struct sample_file *file, unsigned resource)
 	return file->hits[resource];
 }
 
+uint64_t
+sample_file_n_lost(const struct sample_file *file, unsigned resource)
+{
+	return file->header->lost[CPPROFDATA_LOST_FULL][resource];
+}
+
 void
 sample_file_finish(struct sample_file *file, uint64_t mono_ns)
 {

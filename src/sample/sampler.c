@@ -1201,6 +1201,9 @@ sampler_check(struct sampler *sampler)
 {
 	const uint32_t turn = sampler->n_checks++ % (sampler->pids.n + 1);
 
+	/* Lost samples are not to be taken for other missing CPU time. */
+	if (sample_events_were_full(sampler->events))
+		sampler_note_all_lost(sampler);
 	for (uint32_t i = 0; i < sampler->pids.n; i++) {
 		struct sampler_process *process = sampler->processes[i];
 

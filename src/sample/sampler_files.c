@@ -206,130 +206,6 @@ sampler_need_record(struct sampler *sampler, struct sampler_thread *thread,
 
 /* ---- what has no sample ---- */
 
-/* Charges hits of a kind that belong to no stack or thread that is known. */
-static bool
-sampler_charge_partial(struct sampler *sampler,
-                       struct sampler_process *process, unsigned kind,
-                       uint64_t hits)
-{
-	const struct sample_events_options *options =
-	    &sampler->options->events;
-	const struct sample_place partial = { CPPROFDATA_PARTIAL, 0 };
-	const unsigned resource = options->kinds[kind].resource;
-	struct sampler_unseen *unseen = &sampler->result.unseen[resource];
-	struct error ignored = { 0 };
-
-	if (process->no_thread == NULL)
-		process->no_thread = sample_file_thread(process->file, 0,
-		    NOT_A_THREAD, &ignored);
-	if (process->no_thread == NULL)
-		return false;
-	sample_file_count(process->file, process->no_thread, &partial, 1,
-	                  resource, hits, sampler->now_ns);
-	sample_file_drop(process->file, CPPROFDATA_PARTIAL_UNSEEN, resource, 1,
-	                 hits);
-	unseen->kind = options->kinds[kind].kind;
-	unseen->interval = options->kinds[kind].interval;
-	unseen->hits += hits;
-	return true;
-}
-
-/*
- * Charges time that went by without samples, of used_ns in which the threads of
- * a process ran: in the kernel, where that may not be seen, in threads that
- * ended before their next sample, and where samples were lost.  n_seen: hits of
- * the kind that have samples, or were charged before.  Returns the hits.
- */
-static uint64_t
-sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process,
-                      unsigned kind, uint64_t used_ns, uint64_t n_seen)
-{
-	const struct sample_events_options *options =
-	    &sampler->options->events;
-	const uint64_t interval_ns = options->kinds[kind].interval * 1000;
-	uint64_t seen_ns, hits;
-
-	/* Of the whole machine, samples are by processor: a process may have
-	 * none by chance. */
-	if (options->is_system)
-		return 0;
-	/* What each thread has used on each processor since its last sample
-	 * there is not missing. */
-	seen_ns = (n_seen + process->n_live *
-	           sample_events_n_processors(sampler->events)) * interval_ns;
-	if (used_ns < seen_ns + interval_ns)
-		return 0;
-	hits = (used_ns - seen_ns) / interval_ns;
-	if (!sampler_charge_partial(sampler, process, kind, hits))
-		return 0;
-	sample_events_charge(sampler->events, sampler_origin(sampler, process),
-	                     kind, hits);
-	return hits;
-}
-
-/* The CPU time of a process: what its hits stand for, if that is more. */
-static void
-sampler_estimate_cpu(const struct sampler *sampler,
-                     struct sampler_process *process)
-{
-	const struct sample_recording *recording = sampler->options->recording;
-	uint64_t seen_ns;
-
-	if (strcmp(recording->resources[0].name, "cpu") != 0)
-		return;
-	seen_ns = sample_file_hits(process->file, 0) *
-	    recording->resources[0].interval * 1000;
-	if (seen_ns > process->cpu_ns - process->cpu_begin_ns)
-		process->cpu_ns = process->cpu_begin_ns + seen_ns;
-}
-
-/* Writes CPU times into the file: the process's, and what it has cost. */
-static void
-sampler_write_cpu(const struct sampler *sampler,
-                  const struct sampler_process *process)
-{
-	const uint64_t own = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
-	    sampler->own_begin_ns;
-	const uint64_t share = sampler->result.n_samples == 0 ? 0 :
-	    (uint64_t)((double)own * (double)process->n_samples /
-	               (double)sampler->result.n_samples);
-	sample_file_note_cpu(process->file, process->cpu_ns -
-	                     process->cpu_begin_ns, share);
-	sample_file_note_threads(process->file, process->n_started);
-}
-
-void
-sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
-{
-	const struct sample_recording *recording = sampler->options->recording;
-	struct error ignored = { 0 };
-	uint64_t cpu_ns;
-	bool has_cpu = process->has_cpu &&
-	    sampler_cpu_time(process->pid, &cpu_ns);
-
-	/* What was estimated when it executed a program may be too much, and
-	 * its number may be another process's by now. */
-	if (has_cpu && cpu_ns > process->cpu_ns)
-		process->cpu_ns = cpu_ns;
-	if (process->file == NULL && has_cpu && process->cpu_ns -
-	        process->cpu_begin_ns > SAMPLER_MUCH_NS)
-		sampler_begin_file(sampler, process, &ignored);
-	if (process->file == NULL)
-		return;
-	if (has_cpu && strcmp(recording->resources[0].name, "cpu") == 0)
-		sampler_charge_unseen(sampler, process, 0, process->cpu_ns -
-		                      process->cpu_begin_ns,
-		                      sample_file_hits(process->file, 0));
-	/* By the records of switches, between which waits are measured, too. */
-	if (sampler->wait_resource != UINT_MAX)
-		process->n_run += sampler_charge_unseen(sampler, process,
-		    sampler->run_kind, process->run_ns, process->n_run);
-	/* One that has ended cannot be asked any more. */
-	if (!has_cpu)
-		sampler_estimate_cpu(sampler, process);
-	sampler_write_cpu(sampler, process);
-}
-
 struct sampler_ring *
 sampler_need_ring(struct sampler *sampler, size_t number, struct error *error)
 {
@@ -434,6 +310,164 @@ sampler_note_all_lost(struct sampler *sampler)
 	}
 }
 
+/*
+ * Puts down lost samples of a kind in the file of a process, as far as they are
+ * whole, but at most so many.  Returns their hits.
+ */
+static uint64_t
+sampler_put_lost(struct sampler *sampler, struct sampler_process *process,
+                 unsigned kind, uint64_t most)
+{
+	struct error ignored = { 0 };
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < sampler->n_rings && n < most; i++) {
+		struct sampler_ring *ring = &sampler->rings[i];
+		uint64_t some = (uint64_t)ring->lost;
+
+		if (some > most - n)
+			some = most - n;
+		ring->lost -= (double)some;
+		n += some;
+	}
+	if (n == 0)
+		return 0;
+	if (process->file == NULL &&
+	    sampler_begin_file(sampler, process, &ignored) != 0)
+		return 0;
+	sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
+	                 sampler->options->events.kinds[kind].resource, n, n);
+	return n;
+}
+
+/* Charges hits of a kind that belong to no stack or thread that is known. */
+static bool
+sampler_charge_partial(struct sampler *sampler,
+                       struct sampler_process *process, unsigned kind,
+                       uint64_t hits)
+{
+	const struct sample_events_options *options =
+	    &sampler->options->events;
+	const struct sample_place partial = { CPPROFDATA_PARTIAL, 0 };
+	const unsigned resource = options->kinds[kind].resource;
+	struct sampler_unseen *unseen = &sampler->result.unseen[resource];
+	struct error ignored = { 0 };
+
+	if (process->no_thread == NULL)
+		process->no_thread = sample_file_thread(process->file, 0,
+		    NOT_A_THREAD, &ignored);
+	if (process->no_thread == NULL)
+		return false;
+	sample_file_count(process->file, process->no_thread, &partial, 1,
+	                  resource, hits, sampler->now_ns);
+	sample_file_drop(process->file, CPPROFDATA_PARTIAL_UNSEEN, resource, 1,
+	                 hits);
+	unseen->kind = options->kinds[kind].kind;
+	unseen->interval = options->kinds[kind].interval;
+	unseen->hits += hits;
+	return true;
+}
+
+/*
+ * Charges time that went by without samples, of used_ns in which the threads of
+ * a process ran: what is known to be lost as such, and the rest, in the kernel,
+ * where that may not be seen, or in threads that ended before their next sample,
+ * as partial.  n_seen: hits of the kind that have samples, or were charged
+ * before.  Returns the hits.
+ */
+static uint64_t
+sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process,
+                      unsigned kind, uint64_t used_ns, uint64_t n_seen)
+{
+	const struct sample_events_options *options =
+	    &sampler->options->events;
+	const uint64_t interval_ns = options->kinds[kind].interval * 1000;
+	uint64_t seen_ns, hits, n_lost;
+
+	/* Of the whole machine, samples are by processor: a process may have
+	 * none by chance. */
+	if (options->is_system)
+		return 0;
+	/* What each thread has used on each processor since its last sample
+	 * there is not missing. */
+	seen_ns = (n_seen + process->n_live *
+	           sample_events_n_processors(sampler->events)) * interval_ns;
+	if (used_ns < seen_ns + interval_ns)
+		return 0;
+	hits = (used_ns - seen_ns) / interval_ns;
+	n_lost = sampler_put_lost(sampler, process, kind, hits);
+	if (hits > n_lost && !sampler_charge_partial(sampler, process, kind,
+	                                             hits - n_lost))
+		hits = n_lost;
+	sample_events_charge(sampler->events, sampler_origin(sampler, process),
+	                     kind, hits);
+	return hits;
+}
+
+/* The CPU time of a process: what its hits stand for, if that is more. */
+static void
+sampler_estimate_cpu(const struct sampler *sampler,
+                     struct sampler_process *process)
+{
+	const struct sample_recording *recording = sampler->options->recording;
+	uint64_t seen_ns;
+
+	if (strcmp(recording->resources[0].name, "cpu") != 0)
+		return;
+	seen_ns = sample_file_hits(process->file, 0) *
+	    recording->resources[0].interval * 1000;
+	if (seen_ns > process->cpu_ns - process->cpu_begin_ns)
+		process->cpu_ns = process->cpu_begin_ns + seen_ns;
+}
+
+/* Writes CPU times into the file: the process's, and what it has cost. */
+static void
+sampler_write_cpu(const struct sampler *sampler,
+                  const struct sampler_process *process)
+{
+	const uint64_t own = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
+	    sampler->own_begin_ns;
+	const uint64_t share = sampler->result.n_samples == 0 ? 0 :
+	    (uint64_t)((double)own * (double)process->n_samples /
+	               (double)sampler->result.n_samples);
+	sample_file_note_cpu(process->file, process->cpu_ns -
+	                     process->cpu_begin_ns, share);
+	sample_file_note_threads(process->file, process->n_started);
+}
+
+void
+sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
+{
+	const struct sample_recording *recording = sampler->options->recording;
+	struct error ignored = { 0 };
+	uint64_t cpu_ns;
+	bool has_cpu = process->has_cpu &&
+	    sampler_cpu_time(process->pid, &cpu_ns);
+
+	/* What was estimated when it executed a program may be too much, and
+	 * its number may be another process's by now. */
+	if (has_cpu && cpu_ns > process->cpu_ns)
+		process->cpu_ns = cpu_ns;
+	if (process->file == NULL && has_cpu && process->cpu_ns -
+	        process->cpu_begin_ns > SAMPLER_MUCH_NS)
+		sampler_begin_file(sampler, process, &ignored);
+	if (process->file == NULL)
+		return;
+	if (has_cpu && strcmp(recording->resources[0].name, "cpu") == 0)
+		sampler_charge_unseen(sampler, process, 0, process->cpu_ns -
+		                      process->cpu_begin_ns,
+		                      sample_file_hits(process->file, 0) +
+		                      sample_file_n_lost(process->file, 0));
+	/* By the records of switches, between which waits are measured, too. */
+	if (sampler->wait_resource != UINT_MAX)
+		process->n_run += sampler_charge_unseen(sampler, process,
+		    sampler->run_kind, process->run_ns, process->n_run);
+	/* One that has ended cannot be asked any more. */
+	if (!has_cpu)
+		sampler_estimate_cpu(sampler, process);
+	sampler_write_cpu(sampler, process);
+}
+
 /* Charges what is left of accounts, as far as it makes hits; returns them. */
 static uint64_t
 sampler_charge_left(struct sampler *sampler, struct sampler_process *process,
@@ -451,6 +485,22 @@ sampler_charge_left(struct sampler *sampler, struct sampler_process *process,
 	return (uint64_t)hits;
 }
 
+/*
+ * Puts down what is known to be lost, as far as accounts lack it: the rest of
+ * the lost records were no samples.
+ */
+static void
+sampler_charge_lost(struct sampler *sampler, struct sampler_process *process,
+                    unsigned kind)
+{
+	const int64_t interval = (int64_t)sampler_interval(sampler, kind);
+	const int64_t hits = sampler->unseen[kind] / interval;
+
+	if (hits > 0)
+		sampler->unseen[kind] -= interval * (int64_t)sampler_put_lost(
+		    sampler, process, kind, (uint64_t)hits);
+}
+
 void
 sampler_charge_account(struct sampler *sampler,
                        struct sampler_process *process)
@@ -459,21 +509,24 @@ sampler_charge_account(struct sampler *sampler,
 	    &sampler->options->events;
 	int64_t unseen[SAMPLE_KINDS_MAX];
 
-	sampler_note_cpu(sampler, process);
 	/* No record may follow that would tell. */
-	if (process->gone_ns != 0 || sampler->n_live == 1)
+	if (process->gone_ns != 0 || sampler->n_live == 1 ||
+	    sample_events_were_full(sampler->events))
 		sampler_note_all_lost(sampler);
-	if (process->file != NULL)
-		sampler_drop_all_lost(sampler, process);
+	sampler_note_cpu(sampler, process);
 	if (!sample_events_take_unseen(sampler->events,
-	        sampler_origin(sampler, process), unseen))
+	        sampler_origin(sampler, process), unseen)) {
+		if (process->file != NULL)
+			sampler_drop_all_lost(sampler, process);
 		return;
+	}
 	for (unsigned i = 0; i < options->n_kinds; i++) {
 		/* If switches are lost, time in which threads ran counts as
 		 * waits.  So it is by the records of switches, too. */
 		if (options->kinds[i].resource == sampler->wait_resource)
 			continue;
 		sampler->unseen[i] += unseen[i];
+		sampler_charge_lost(sampler, process, i);
 		if (sampler_charge_left(sampler, process, i) > 0)
 			sampler_estimate_cpu(sampler, process);
 	}
@@ -512,8 +565,11 @@ sampler_end_file(struct sampler *sampler, struct sampler_process *process,
 	process->run_ns = process->n_run = 0;
 	if (process->file == NULL)
 		return;
-	/* Of the whole machine, it belongs to whoever runs next. */
-	if (!sampler->options->events.is_system || sampler->is_ending)
+	/*
+	 * Of the whole machine, it belongs to whoever runs next.  Elsewhere,
+	 * accounts say how much of it was samples.
+	 */
+	if (sampler->options->events.is_system && sampler->is_ending)
 		sampler_drop_all_lost(sampler, process);
 	sampler_write_cpu(sampler, process);
 	sampler->result.cpu_ns += process->cpu_ns - process->cpu_begin_ns;
