@@ -254,7 +254,8 @@ def check_ends_of_stacks(folder):
         return
     path = os.path.join(folder, "goroutines.data")
     for program in built:
-        cpprof.run("record", "--force", "-o", path, "--", program)
+        cpprof.run("record", "--force", "-r", "cpu:100us", "-o", path, "--",
+                   program)
         got = {row["path"][0] for row in cpprof.table(
             path, "threshold 0", "functions all")["rows"]}
         claims.check(f"{claim}, {os.path.basename(program)}",

@@ -1037,6 +1037,124 @@ stack_comes_whole_beyond_its_copy(void **state)
 	pthread_join(thread, NULL);
 }
 
+enum { ALTERNATE = 65536 };
+
+/* A copy of the stack from any place in the first part is in the array. */
+static unsigned char alternate[ALTERNATE + COPY_MAX]
+    __attribute__((aligned(16)));
+
+static void
+stand_in_handler(int number)
+{
+	stand();
+	sink += number;
+}
+
+/* Fills the stack with words that are no addresses of code. */
+__attribute__((no_sanitize("address"), noinline)) static void
+overwrite_stack(void)
+{
+	volatile uint64_t words[8192];
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		words[i] = 1 << 20;
+	sink += (int)words[1];
+}
+
+__attribute__((noinline, noclone)) static void
+climb_to_signal(int depth)
+{
+	volatile int here[8] = { depth };
+
+	if (depth > 0)
+		climb_to_signal(here[0] - 1);
+	else
+		raise(SIGUSR1);
+	sink++;
+}
+
+static void *
+run_with_signal(void *unused)
+{
+	const stack_t stack = { .ss_sp = alternate, .ss_size = ALTERNATE };
+	struct sigaction action = { .sa_handler = stand_in_handler,
+		.sa_flags = SA_ONSTACK };
+
+	snapshot.tid = (pid_t)syscall(SYS_gettid);
+	sigaltstack(&stack, NULL);
+	sigaction(SIGUSR1, &action, NULL);
+	climb_to_signal(10);
+	overwrite_stack();
+	sem_post(&is_there);
+	sem_wait(&may_return);
+	return unused;
+}
+
+/* The copy has the stack of the handler, where everything stays as it was. */
+static void
+interrupted_stack_may_have_changed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct snapshot first;
+	struct profile *profile;
+	pthread_t thread;
+	char from = 0, to;
+
+	if (process_vm_readv(getpid(), &(struct iovec){ &to, 1 }, 1,
+	                     &(struct iovec){ &from, 1 }, 1, 0) != 1) {
+		print_message("process_vm_readv: %s\n", strerror(errno));
+		skip();		/* qemu-user has none */
+	}
+	sem_init(&is_there, 0, 0);
+	sem_init(&may_return, 0, 0);
+	assert_int_equal(pthread_create(&thread, NULL, run_with_signal, NULL),
+	                 0);
+	sem_wait(&is_there);
+	first = snapshot;
+	map_self(fixture);
+	take_snapshot(fixture, &first);
+	profile = load(fixture);
+	assert_int_equal(count_frames(profile, "climb_to_signal"), 11);
+	assert_int_equal(count_frames(profile, "[partial]"), 0);
+	profile_free(profile);
+	sem_post(&may_return);
+	sem_wait(&is_there);
+	take_snapshot(fixture, &first);
+	profile = load(fixture);
+	assert_int_equal(count_frames(profile, "stand_in_handler"), 2);
+	assert_int_equal(count_frames(profile, "climb_to_signal"), 11);
+	assert_int_equal(count_frames(profile, "[jit]"), 0);
+	assert_int_equal(tally(profile, "stacks incomplete: changed before "
+	                       "all was read"), 1);
+	profile_free(profile);
+	sem_post(&may_return);
+	pthread_join(thread, NULL);
+}
+
+/* Go's entry point has rules as if it were called: the word on top of the stack
+ * is the number of arguments. */
+static void
+number_of_arguments_is_no_caller(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t registers[DWARF_REGISTERS] = { 0 };
+	const uint64_t stack[2] = { 3, 0x7fff1000 };
+	struct profile *profile;
+
+	registers[DWARF_OWN_ARCH->return_address] = 3;
+	registers[DWARF_OWN_ARCH->pc] = (uintptr_t)climb;
+	registers[DWARF_OWN_ARCH->sp] = 0x7fff0000;
+	map_self(fixture);
+	sample(fixture, (uint32_t)getpid(), (uint32_t)getpid(), 2 * SECOND,
+	       registers, (const unsigned char *)stack, sizeof stack);
+	profile = load(fixture);
+	assert_int_equal(count_frames(profile, "climb"), 1);
+	assert_int_equal(count_frames(profile, "[partial]"), 1);
+	assert_int_equal(count_frames(profile, "[jit]"), 0);
+	assert_int_equal(profile->tree->n_nodes, 2);
+	profile_free(profile);
+}
+
 /* ---- refusals ---- */
 
 static void
@@ -1148,6 +1266,8 @@ main(void)
 		REAL(wait_ends_with_its_thread),
 		CASE(kernel_frames_are_below_the_process),
 		CASE(stack_comes_whole_beyond_its_copy),
+		CASE(interrupted_stack_may_have_changed),
+		CASE(number_of_arguments_is_no_caller),
 		cmocka_unit_test(refusals_name_what_to_do),
 		cmocka_unit_test(process_without_its_first_thread_is_sampled),
 		cmocka_unit_test(want_of_files_is_not_want_of_events),

@@ -24,6 +24,7 @@ enum {
 	SAMPLE_BLOCK = 16384,		/* bytes that are read at once */
 	SAMPLE_BLOCKS_MAX = 4096,	/* of them for a stack, 64 MiB */
 	SAMPLE_SLOTS = 8,		/* return addresses that are read again */
+	SAMPLE_NULL_PAGE = 4096,	/* bytes where no code can be */
 };
 
 /* Memory of the thread as it was read after the sample. */
@@ -303,13 +304,21 @@ sample_walk_process(struct sample_walker *walker,
 		struct perf_map *map = perf_space_find(maps, address);
 		const bool has_module = map != NULL &&
 		    map->module != NO_MODULE;
+		/* No code is where this would be called from. */
+		const bool is_nowhere = map == NULL &&
+		    stack->n > stack->n_kernel;
 
-		/* Go generates no code: its stack has changed. */
-		has_changed = !has_module && frame->has_left_stack;
+		/* Go generates no code: its stack has changed.  So has one that a
+		 * signal handler has left, which is seldom in the copy. */
+		has_changed = !has_module && (frame->has_left_stack ||
+		    (is_nowhere && walker->n_blocks > 0 &&
+		    !frame->was_guessed));
 		if (has_changed)
 			break;
-		/* No code is there, so a frame pointer was something else. */
-		if (map == NULL && frame->was_guessed) {
+		/* A frame pointer was something else, or this is the number of
+		 * arguments, above an entry point that has no rules. */
+		if (is_nowhere && (frame->was_guessed ||
+		    address < SAMPLE_NULL_PAGE)) {
 			frame->end = STACK_END_NO_RULES;
 			found = 0;
 			break;
