@@ -348,9 +348,12 @@ def check_agent(name, options, words, more=()):
     check(f"{name}: main, which is interpreted, is above them",
           both <= main <= total, hits)
     # The two methods do little but call others, which may be inlined.
+    called = [hits.get(f"Turns.{method}(long, int)", 0)
+              for method in ("step", "pace")]
     check(f"{name}: the methods that they call are below them",
-          0.6 * both < sum(hits.get(f"Turns.{called}(long, int)", 0)
-                           for called in ("step", "pace")) <= main, hits)
+          0.6 * both < sum(called) <= main,
+          f"{called} of {both}, below {main} of {total}: " +
+          str(sorted(hits.items(), key=lambda row: -row[1])[:20]))
     for caller, called in ("threeQuarters", "pace"), ("oneQuarter", "step"):
         hits, _ = functions(name, f"narrow Turns.{caller}")
         check(f"{name}: and only there, not {called} in {caller}",
