@@ -618,15 +618,24 @@ struct cpprofdata_call_function {
 enum cpprofdata_call_kind {
 	CPPROFDATA_CALL_LENGTHS,	/* ended calls by their most likely
 					   length: from the middle of the time
-					   in which they began to their end */
-	CPPROFDATA_CALL_TAILS,		/* the same calls by the time from the
-					   first sample to their end; each as
-					   often as its weight, the number of
+					   in which they began to their end;
+					   but see BY_CHANCE */
+	CPPROFDATA_CALL_TAILS,		/* all ended calls by the time from the
+					   first sample to their end, waits for
+					   a processor left out; each as often
+					   as its weight, the number of
 					   intervals that this sample stands
 					   for, or 1 if it took longer than
 					   one */
 	CPPROFDATA_CALL_UNFINISHED,	/* bin: why, enum
 					   cpprofdata_call_reason */
+	CPPROFDATA_CALL_BY_CHANCE,	/* ended calls that may not have been
+					   seen: without their waits for a
+					   processor, into which no sample falls,
+					   they are shorter than the distance of
+					   the samples.  By length, tail, and
+					   length without the wait at the first
+					   sample; weights as in TAILS */
 	CPPROFDATA_CALL_N_KINDS
 };
 
@@ -644,7 +653,10 @@ struct cpprofdata_calls {
 	uint32_t function;	/* number */
 	uint16_t kind;
 	uint16_t bin;
-	uint64_t reserved;
+	uint16_t tail;		/* of BY_CHANCE, the bin of its tail, */
+	uint16_t without_wait;	/* and that of the length without the wait; of
+				   others 0 */
+	uint16_t reserved[2];
 	uint64_t n;
 	uint64_t spread_ns;	/* sum of the lengths of the times in which
 				   they began; of TAILS, of the squares of

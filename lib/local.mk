@@ -247,10 +247,10 @@ tests_programs_planted_CFLAGS = $(AM_CFLAGS) -O2 -g -fno-optimize-sibling-calls
 tests_programs_planted_LDADD = -lpthread
 
 # Lengths of calls.
-EXTRA_DIST += tests/calls.py
+EXTRA_DIST += tests/calls.py tests/preempted-calls.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/calls
-measured_tests += tests/calls.py
+measured_tests += tests/calls.py tests/preempted-calls.py
 endif
 tests_programs_calls_SOURCES = tests/programs/calls.cc
 tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls

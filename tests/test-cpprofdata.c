@@ -1393,20 +1393,23 @@ image_with_calls(struct image *image)
 	const struct cpprofdata_call_function function = {
 		.name = ARGUMENTS, .n_places = 2, .interval_ns = 4000000 };
 	const struct cpprofdata_calls calls[] = {
-		{ 0, CPPROFDATA_CALL_LENGTHS, MS_8, 0, 2, 6000 },
-		{ 0, CPPROFDATA_CALL_TAILS, 7, 0, 2, 2 },
+		{ 0, CPPROFDATA_CALL_LENGTHS, MS_8, 0, 0, { 0 }, 2, 6000 },
+		{ 0, CPPROFDATA_CALL_TAILS, 7, 0, 0, { 0 }, 2, 2 },
 		{ 0, CPPROFDATA_CALL_UNFINISHED,
-		  CPPROFDATA_CALL_BEGAN_BEFORE, 0, 4, 0 },
-		{ 1, CPPROFDATA_CALL_LENGTHS, MS_8, 0, 1, 0 },	/* not there */
-		{ 0, CPPROFDATA_CALL_LENGTHS, CPPROFDATA_CALL_BINS, 0, 1, 0 },
-		{ 0, CPPROFDATA_CALL_UNFINISHED, CPPROFDATA_CALL_N_REASONS, 0,
-		  1, 0 },
-		{ 0, CPPROFDATA_CALL_N_KINDS, 7, 0, 1, 0 },
-		{ 0, CPPROFDATA_CALL_LENGTHS, CPPROFDATA_CALL_BINS - 1, 0, 1,
+		  CPPROFDATA_CALL_BEGAN_BEFORE, 0, 0, { 0 }, 4, 0 },
+		{ 1, CPPROFDATA_CALL_LENGTHS, MS_8, 0, 0, { 0 }, 1, 0 },	/* not
+								   there */
+		{ 0, CPPROFDATA_CALL_LENGTHS, CPPROFDATA_CALL_BINS, 0, 0, { 0 }, 1,
 		  0 },
+		{ 0, CPPROFDATA_CALL_UNFINISHED, CPPROFDATA_CALL_N_REASONS, 0, 0,
+		  { 0 }, 1, 0 },
+		{ 0, CPPROFDATA_CALL_N_KINDS, 7, 0, 0, { 0 }, 1, 0 },
+		{ 0, CPPROFDATA_CALL_LENGTHS, CPPROFDATA_CALL_BINS - 1, 0, 0,
+		  { 0 }, 1, 0 },
+		{ 0, CPPROFDATA_CALL_BY_CHANCE, MS_8, 7, 9, { 0 }, 3, 30 },
 	};
 	const struct cpprofdata_calls of_other = { 0, CPPROFDATA_CALL_LENGTHS,
-		MS_8, 0, 3, 4000 };
+		MS_8, 0, 0, { 0 }, 3, 4000 };
 	const struct cpprofdata_call_count counts[] = {
 		{ 1, 0, { class }, { 3, 2 } },
 		{ 2, 0, { CPPROFDATA_CALL_NO_LENGTH }, { 9, 9 } },
@@ -1469,6 +1472,13 @@ cpprofdata_counts_calls_apart(void **state)
 	assert_int_equal(calls->n_tails, 1);
 	assert_int_equal(calls->tails[0].least_ns, 7);
 	assert_int_equal(calls->tails[0].n, 2);
+	assert_int_equal(calls->n_by_chance, 1);
+	assert_int_equal(calls->by_chance[0].least_ns, 1 << 23);
+	assert_int_equal(calls->by_chance[0].n, 3);
+	assert_int_equal(calls->by_chance[0].spread_ns, 30);
+	assert_int_equal(calls->by_chance[0].tail_ns, 7);
+	assert_int_equal(calls->by_chance[0].without_wait_ns, 9);
+	assert_int_equal(calls->by_chance[0].without_wait_end_ns, 10);
 	profile_free(profile);
 }
 

@@ -16,9 +16,11 @@
 #include "lib/run/sample.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "lib/base/process.h"
 #include "lib/sources/resource.h"
+#include "lib/sources/sources.h"
 #include "lib/store/datafile.h"
 #include "lib/store/thread-file.h"
 #include "lib/unwind/trampoline.h"
@@ -32,6 +34,15 @@
 
 _Static_assert(UNWIND_CALLS == N_FUNCTIONS, "one mark for each function");
 
+/*
+ * When, and how much of the thread's time was sampled up to then: what it has
+ * computed and what its measured calls took, but not its waits for a processor.
+ * Ticks come in the former alone.
+ */
+struct calls_moment {
+	uint64_t ns, sampled_ns;
+};
+
 /* A call of one function. */
 struct open_call {
 	bool is_open, is_new;
@@ -40,14 +51,15 @@ struct open_call {
 	enum cpprofdata_call_reason reason;	/* if it has none */
 	uint64_t cfa;		/* of its frame */
 	bool began_waiting;	/* when it was first seen */
+	uint64_t waited_ns;	/* for a processor, until then */
 	uint64_t n_seen;	/* samples of time */
 	uint64_t weight;	/* intervals that the first one stands for */
-	uint64_t since_ns;	/* in it at least since then */
-	uint64_t boundary_ns;	/* the moment of the sample in the time that
-				   is sampled, which does not include waits for
-				   a processor */
-	uint64_t without_ns;	/* while no call is open: the last time at
-				   which there was certainly none; 0: unknown */
+	uint64_t gap_ns;	/* sampled time since the sample before */
+	struct calls_moment since;	/* in it at least since then */
+	struct calls_moment boundary;	/* that was sampled */
+	struct calls_moment without;	/* while no call is open: the last one
+					   at which there was certainly none;
+					   0: unknown */
 };
 
 /*
@@ -66,6 +78,9 @@ struct thread_calls {
 					   outermost call + 1; 0: none */
 	size_t n_ranges;	/* where functions were known to be then */
 	bool is_blind;		/* modules with others were just being read */
+	struct meter ran;	/* ns; see open_calls_take_ran */
+	uint64_t gap_ns;	/* of `ran`, since it last was an interval */
+	uint64_t sampled_ns;	/* of the thread, at the last sample */
 	struct kept_hits *kept;
 	uint32_t *slots;	/* [2 * capacity] by hash: index + 1, or 0 */
 	size_t n_kept, capacity;	/* a power of two */
@@ -91,15 +106,51 @@ open_calls_class(uint64_t ns)
 }
 
 static bool
+open_calls_add_key(struct thread *thread, const union call_key *key, uint64_t n,
+    uint64_t other)
+{
+	struct tree *tree = &thread->file->tree;
+
+	return call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner,
+	    key, n, other);
+}
+
+static bool
 open_calls_add(struct thread *thread, unsigned function,
     enum cpprofdata_call_kind kind, unsigned bin, uint64_t n, uint64_t other)
 {
 	const union call_key key = { .calls = { .function = function,
 	    .kind = (uint16_t)kind, .bin = (uint16_t)bin } };
-	struct tree *tree = &thread->file->tree;
 
-	return call_counts_add(&tree->calls, CPPROFDATA_CALLS, tree->owner,
-	    &key, n, other);
+	return open_calls_add_key(thread, &key, n, other);
+}
+
+static uint64_t
+open_calls_sampled(const struct thread *thread, uint64_t cpu_ns)
+{
+	return cpu_ns + thread->meters->in_calls_ns;
+}
+
+static uint64_t
+open_calls_sampled_now(const struct thread *thread)
+{
+	return open_calls_sampled(thread,
+	    process_clock(CLOCK_THREAD_CPUTIME_ID));
+}
+
+/*
+ * How much was sampled between two moments.  What is computed in measured calls
+ * is in both clocks; so it is at most what has passed.
+ */
+static uint64_t
+open_calls_between(const struct calls_moment *from,
+    const struct calls_moment *to)
+{
+	const uint64_t passed_ns = to->ns > from->ns ? to->ns - from->ns : 0;
+	const uint64_t ns = to->sampled_ns > from->sampled_ns ?
+	    to->sampled_ns - from->sampled_ns : 0;
+
+	return ns < passed_ns ? ns : passed_ns;
 }
 
 /*
@@ -226,43 +277,96 @@ open_calls_close_unfinished(struct thread *thread, unsigned function)
 	open_calls_close(thread, function, CPPROFDATA_CALL_NO_LENGTH);
 }
 
-/* It has returned at end_ns. */
+/* How long a call took, and how much of that was sampled. */
+struct calls_length {
+	uint64_t ns, sampled_ns;
+	uint64_t tail_ns;	/* of that, after the first sample */
+	uint64_t spread_ns;	/* in which it began */
+	uint64_t waited_ns;	/* for a processor, at the first sample */
+};
+
+/*
+ * On average it began in the middle of the time in which it may have begun.  But
+ * if it was seen only once, it may be short, and where the thread had to wait for
+ * a processor, most of that time was probably before it.  Its part before the
+ * first sample is as long as its tail, on average, but not known to less than an
+ * interval.
+ */
+static struct calls_length
+open_calls_length(const struct open_call *call, const struct calls_moment *end)
+{
+	const uint64_t half_ns = call_functions_interval_ns() / 2;
+	const bool may_be_short = call->n_seen < 2 || call->began_waiting;
+	struct calls_length length = {
+		.ns = end->ns - call->since.ns,
+		.sampled_ns = open_calls_between(&call->since, end),
+		.tail_ns = open_calls_between(&call->boundary, end),
+		.spread_ns = call->since.ns - call->without.ns,
+		.waited_ns = call->waited_ns,
+	};
+	const uint64_t sampled_ns = open_calls_between(&call->without,
+	    &call->since), waited_ns = length.spread_ns - sampled_ns;
+	uint64_t before_ns = sampled_ns / 2;
+
+	if (may_be_short && before_ns > half_ns)
+		before_ns = length.tail_ns < half_ns ? half_ns :
+		    length.tail_ns < before_ns ? length.tail_ns : before_ns;
+	length.sampled_ns += before_ns;
+	/* Its part of the waits in between. */
+	length.ns += before_ns + (sampled_ns == 0 ? waited_ns / 2 :
+	    (uint64_t)((unsigned __int128)waited_ns * before_ns / sampled_ns));
+	return length;
+}
+
 static void
-open_calls_finish(struct thread *thread, unsigned function, uint64_t end_ns)
+open_calls_count_length(struct thread *thread, unsigned function,
+    const struct calls_length *length)
+{
+	const struct open_call *call = &thread->calls->open[function];
+	const uint64_t interval_ns = call_functions_interval_ns();
+	/* Of longer ones each is seen, however late. */
+	const uint64_t weight = length->tail_ns < interval_ns ? call->weight :
+	    1;
+	const unsigned tail = open_calls_bin(length->tail_ns);
+	const union call_key by_chance = { .calls = { .function = function,
+	    .kind = CPPROFDATA_CALL_BY_CHANCE, .tail = (uint16_t)tail,
+	    .bin = (uint16_t)open_calls_bin(length->ns),
+	    .without_wait = (uint16_t)open_calls_bin(length->ns >
+	    length->waited_ns ? length->ns - length->waited_ns : 0) } };
+
+	if (length->sampled_ns < call->gap_ns)
+		open_calls_add_key(thread, &by_chance, weight,
+		    weight * length->spread_ns);
+	else
+		open_calls_add(thread, function, CPPROFDATA_CALL_LENGTHS,
+		    open_calls_bin(length->ns), 1, length->spread_ns);
+	open_calls_add(thread, function, CPPROFDATA_CALL_TAILS, tail, weight,
+	    weight * weight);
+}
+
+/* It has returned to its mark. */
+static void
+open_calls_finish(struct thread *thread, unsigned function)
 {
 	struct open_call *call = &thread->calls->open[function];
-	const uint64_t without_ns = call->without_ns;
-	const uint64_t interval_ns = call_functions_interval_ns();
-	uint64_t least, most, before, tail, weight;
+	const struct call_mark *mark = &thread->unwinder->calls[function];
+	const struct calls_moment end = { mark->end_ns,
+		open_calls_sampled(thread, mark->end_cpu_ns) };
+	struct calls_length length;
 
-	call->without_ns = end_ns;
-	if (!call->has_length || end_ns < call->since_ns ||
-	    call->since_ns < without_ns) {
+	if (!call->has_length || end.ns < call->since.ns ||
+	    call->since.ns < call->without.ns) {
+		call->without = end;
 		open_calls_close_unfinished(thread, function);
 		return;
 	}
 	if (call->is_counted)
 		open_calls_add(thread, function, CPPROFDATA_CALL_UNFINISHED,
 		    CPPROFDATA_CALL_LEFT, -UINT64_C(1), 0);
-	least = end_ns - call->since_ns;
-	most = end_ns - without_ns;
-	/*
-	 * On average it began in the middle.  But if it was seen only once, it
-	 * may be short, and where the thread had to wait for a processor, most
-	 * of that time was probably before it.
-	 */
-	before = (most - least) / 2;
-	if ((call->n_seen < 2 || call->began_waiting) &&
-	    before > interval_ns / 2)
-		before = interval_ns / 2;
-	open_calls_add(thread, function, CPPROFDATA_CALL_LENGTHS,
-	    open_calls_bin(least + before), 1, most - least);
-	tail = end_ns > call->boundary_ns ? end_ns - call->boundary_ns : 0;
-	/* Of longer ones each is seen, however late. */
-	weight = tail < interval_ns ? call->weight : 1;
-	open_calls_add(thread, function, CPPROFDATA_CALL_TAILS,
-	    open_calls_bin(tail), weight, weight * weight);
-	open_calls_close(thread, function, open_calls_class(least + before));
+	length = open_calls_length(call, &end);
+	open_calls_count_length(thread, function, &length);
+	call->without = end;
+	open_calls_close(thread, function, open_calls_class(length.ns));
 }
 
 /* It was left at an unknown time, or its end will not be seen. */
@@ -271,7 +375,7 @@ open_calls_abandon(struct thread *thread, unsigned function)
 {
 	struct open_call *call = &thread->calls->open[function];
 
-	call->without_ns = 0;
+	call->without.ns = 0;
 	open_calls_close_unfinished(thread, function);
 }
 
@@ -304,9 +408,24 @@ open_calls_find_frames(struct thread *thread)
 	unwinder->n_same = stack->n;
 }
 
+/*
+ * A moment up to the present sample.  Since then the thread has been in a
+ * measured call, which is sampled, or waited for a processor.
+ */
+static struct calls_moment
+open_calls_moment(const struct thread *thread,
+    const struct calls_sample *sample, uint64_t ns)
+{
+	const uint64_t now_ns = thread->calls->sampled_ns;
+	const uint64_t waited_ns = sample->is_of_wait ? sample->now_ns - ns : 0;
+
+	return (struct calls_moment){ ns, now_ns > waited_ns ?
+		now_ns - waited_ns : 0 };
+}
+
 static void
-open_calls_begin(struct thread *thread, unsigned function, uint64_t since_ns,
-    uint64_t boundary_ns, uint64_t now_ns)
+open_calls_begin(struct thread *thread, unsigned function,
+    const struct calls_sample *sample)
 {
 	struct unwinder *unwinder = thread->unwinder;
 	struct open_call *call = &thread->calls->open[function];
@@ -317,17 +436,21 @@ open_calls_begin(struct thread *thread, unsigned function, uint64_t since_ns,
 	call->is_counted = open_calls_add(thread, function,
 	    CPPROFDATA_CALL_UNFINISHED, CPPROFDATA_CALL_LEFT, 1, 0);
 	call->n_seen = 1;
-	call->began_waiting = since_ns < now_ns;
-	call->has_length = is_marked && call->without_ns != 0;
+	call->weight = sample->weight;
+	call->gap_ns = sample->gap_ns;
+	call->began_waiting = sample->since_ns < sample->now_ns;
+	call->waited_ns = sample->is_of_wait ? 0 :
+	    sample->now_ns - sample->since_ns;
+	call->has_length = is_marked && call->without.ns != 0;
 	call->reason = !is_marked ? CPPROFDATA_CALL_NOT_MARKED :
-	    call->without_ns == 0 ? CPPROFDATA_CALL_BEGAN_BEFORE :
+	    call->without.ns == 0 ? CPPROFDATA_CALL_BEGAN_BEFORE :
 	    CPPROFDATA_CALL_LEFT;
 	call->cfa = index > 0 ? unwinder->stack.frames[index - 1].sp : 0;
 	/* The thread may have waited for something before the call. */
-	call->since_ns = since_ns > call->without_ns ? since_ns :
-	    call->without_ns;
-	call->boundary_ns = boundary_ns > call->since_ns ? boundary_ns :
-	    call->since_ns;
+	call->since = sample->since_ns <= call->without.ns ? call->without :
+	    open_calls_moment(thread, sample, sample->since_ns);
+	call->boundary = sample->boundary_ns <= call->since.ns ? call->since :
+	    open_calls_moment(thread, sample, sample->boundary_ns);
 }
 
 /* Whether an open call of that function is still the one on the stack. */
@@ -352,7 +475,7 @@ open_calls_goes_on(struct thread *thread, unsigned function)
 
 static void
 open_calls_see_function(struct thread *thread, unsigned function,
-    uint64_t weight, uint64_t since_ns, uint64_t boundary_ns, uint64_t now_ns)
+    const struct calls_sample *sample)
 {
 	struct thread_calls *calls = thread->calls;
 	struct open_call *call = &calls->open[function];
@@ -360,29 +483,27 @@ open_calls_see_function(struct thread *thread, unsigned function,
 
 	if (call->is_open && unwinder->calls[function].state == CALL_RETURNED) {
 		unwinder->calls[function].state = CALL_UNMARKED;
-		open_calls_finish(thread, function,
-		    unwinder->calls[function].end_ns);
+		open_calls_finish(thread, function);
 	} else if (call->is_open && !open_calls_goes_on(thread, function)) {
 		trampoline_unmark_call(unwinder, function);
 		open_calls_abandon(thread, function);
 	}
 	if (call->is_open)
-		call->n_seen += weight > 0;
+		call->n_seen += sample->weight > 0;
 	if (call->is_open)
 		return;
-	if (calls->places[function] != 0 && weight > 0 &&
-	    unwinder->end == UNWIND_COMPLETE) {
-		open_calls_begin(thread, function, since_ns, boundary_ns, now_ns);
-		call->weight = weight;
-	}
+	if (calls->places[function] != 0 && sample->weight > 0 &&
+	    unwinder->end == UNWIND_COMPLETE)
+		open_calls_begin(thread, function, sample);
 	if (call->is_open)
 		return;
 	/* The thread may be in a call that is not seen. */
 	if (calls->is_blind)
-		call->without_ns = 0;
+		call->without.ns = 0;
 	else if (calls->places[function] == 0 &&
 	    unwinder->end == UNWIND_COMPLETE)
-		call->without_ns = now_ns;
+		call->without = (struct calls_moment){ sample->now_ns,
+			calls->sampled_ns };
 }
 
 /* How many of the functions are on the stack or have an open call. */
@@ -404,10 +525,13 @@ open_calls_find(struct thread *thread)
 	enum store_result result;
 	size_t n, n_hits;
 
-	if (thread->calls == NULL)
+	if (thread->calls == NULL) {
 		thread->calls = store_memory(sizeof *thread->calls);
-	if (thread->calls == NULL)
-		return STORE_FULL;
+		if (thread->calls == NULL)
+			return STORE_FULL;
+		meter_start(&thread->calls->ran, call_functions_interval_ns(),
+		    resources.is_random, thread->tid);
+	}
 	open_calls_find_frames(thread);
 	n = open_calls_current(thread->calls);
 	if (n == 0)
@@ -422,32 +546,49 @@ open_calls_find(struct thread *thread)
 	    tree->owner, n_hits < MOST_RESERVED ? n_hits : MOST_RESERVED);
 }
 
+uint64_t
+open_calls_take_ran(struct thread *thread, uint64_t *gap_ns)
+{
+	struct thread_calls *calls = thread->calls;
+	const uint64_t ran_ns = thread->meters->ran_ns;
+	const uint64_t n = meter_spend(&calls->ran, ran_ns);
+
+	thread->meters->ran_ns = 0;
+	*gap_ns = calls->gap_ns + ran_ns;
+	calls->gap_ns = n > 0 ? 0 : *gap_ns;
+	return n;
+}
+
 void
-open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
-    uint64_t boundary_ns, uint64_t now_ns)
+open_calls_see(struct thread *thread, const struct calls_sample *sample)
 {
 	unsigned f;
 
+	thread->calls->sampled_ns = open_calls_sampled_now(thread);
 	for (f = 0; f < process.n_call_functions &&
 	    thread->run->began_ns != 0; f++)
-		thread->calls->open[f].without_ns = thread->run->began_ns;
+		thread->calls->open[f].without = (struct calls_moment){
+			thread->run->began_ns, thread->meters->began_ns };
 	thread->run->began_ns = 0;
 	for (f = 0; f < process.n_call_functions; f++)
-		open_calls_see_function(thread, f, weight, since_ns,
-		    boundary_ns, now_ns);
+		open_calls_see_function(thread, f, sample);
 }
 
 /* The time after the first sample does not include that sample. */
 void
 open_calls_resume(struct thread *thread, uint64_t taken_ns)
 {
+	const uint64_t sampled_ns = open_calls_sampled_now(thread) -
+	    thread->calls->sampled_ns;
 	unsigned f;
 
 	for (f = 0; f < process.n_call_functions; f++) {
 		struct open_call *call = &thread->calls->open[f];
 
-		if (call->is_open && call->is_new)
-			call->boundary_ns += taken_ns;
+		if (call->is_open && call->is_new) {
+			call->boundary.ns += taken_ns;
+			call->boundary.sampled_ns += sampled_ns;
+		}
 		call->is_new = false;
 	}
 }
@@ -548,7 +689,7 @@ open_calls_end(struct thread *thread, bool all)
 			continue;
 		if (unwinder->calls[f].state == CALL_RETURNED) {
 			unwinder->calls[f].state = CALL_UNMARKED;
-			open_calls_finish(thread, f, unwinder->calls[f].end_ns);
+			open_calls_finish(thread, f);
 		} else if (all) {
 			trampoline_unmark_call(unwinder, f);
 			open_calls_abandon(thread, f);
@@ -558,7 +699,7 @@ open_calls_end(struct thread *thread, bool all)
 	if (!all)
 		return;
 	for (f = 0; f < N_FUNCTIONS; f++) {
-		thread->calls->open[f].without_ns = 0;
+		thread->calls->open[f].without.ns = 0;
 		thread->calls->places[f] = 0;
 	}
 	unwinder->n_same = 0;

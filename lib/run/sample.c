@@ -252,6 +252,8 @@ sample_enter_partial(struct thread *thread, const void *function,
  * What the sample says of calls.  One that ends a wait has the stack since the
  * wait began, and one of a thread that had to wait for a processor since then.
  * Boundaries of `real` are at equal distances in time that passes within waits.
+ * At ticks, hits of `real` are of waits for a processor, too, of which no call
+ * is the likelier to be found; so the time that the thread ran decides.
  */
 static void
 sample_see_calls(struct thread *thread, const struct sample_request *request,
@@ -263,23 +265,25 @@ sample_see_calls(struct thread *thread, const struct sample_request *request,
 	    (request->columns >> column & 1) != 0 && account->pending > 0;
 	const bool waits = is_observed && request->function != NULL &&
 	    (thread->waits->columns >> column & 1) != 0;
-	uint64_t since_ns = now_ns, boundary_ns = now_ns, back_ns, weight = 1;
+	struct calls_sample sample = { .now_ns = now_ns, .since_ns = now_ns,
+		.boundary_ns = now_ns, .is_of_wait = waits, .weight = waits,
+		.gap_ns = call_functions_interval_ns() };
+	uint64_t back_ns;
 
-	if (is_observed && request->function == NULL)
-		weight = account->pending;
+	if (is_observed && !waits)
+		sample.weight = open_calls_take_ran(thread, &sample.gap_ns);
 	if (is_observed && request->function == NULL &&
 	    thread->meters->off_here_ns < now_ns)
-		since_ns = now_ns - thread->meters->off_here_ns;
+		sample.since_ns = now_ns - thread->meters->off_here_ns;
 	if (waits && thread->waits->since_ns < now_ns) {
-		since_ns = boundary_ns = thread->waits->since_ns;
+		sample.since_ns = sample.boundary_ns = thread->waits->since_ns;
 		back_ns = (account->pending * account->meter.interval -
 		    account->meter.left) * 1000;
 		if (account->pending * account->meter.interval >
-		    account->meter.left && back_ns < now_ns - since_ns)
-			boundary_ns = now_ns - back_ns;
+		    account->meter.left && back_ns < now_ns - sample.since_ns)
+			sample.boundary_ns = now_ns - back_ns;
 	}
-	open_calls_see(thread, is_observed ? weight : 0, since_ns, boundary_ns,
-	    now_ns);
+	open_calls_see(thread, &sample);
 }
 
 /* Counts a sample whose stack is not whole, and notes what changes slowly. */

@@ -226,13 +226,24 @@ enum off_cpu off_cpu_sent(const siginfo_t *info);
 enum store_result open_calls_find(struct thread *thread);
 
 /*
- * A sample of that stack: ends and begins calls.  With a weight, it is a sample
- * of time that begins to observe a call, and stands for so many
- * intervals; since_ns: the thread has had that stack since then.  Without one it
- * only shows that calls go on or have ended.
+ * The number of intervals that a tick's sample stands for: of the time that the
+ * thread ran since the last one, which is *gap_ns.
  */
-void open_calls_see(struct thread *thread, uint64_t weight, uint64_t since_ns,
-    uint64_t boundary_ns, uint64_t now_ns);
+uint64_t open_calls_take_ran(struct thread *thread, uint64_t *gap_ns);
+
+/*
+ * A sample of that stack: ends and begins calls.  With a weight, it is a sample
+ * of time that begins to observe a call, and stands for so many intervals.
+ * Without one it only shows that calls go on or have ended.
+ */
+struct calls_sample {
+	uint64_t weight, gap_ns;	/* from the sample before */
+	uint64_t now_ns, since_ns;	/* it has had that stack since then */
+	uint64_t boundary_ns;	/* the moment that was sampled */
+	bool is_of_wait;	/* it waited in a measured call since then */
+};
+
+void open_calls_see(struct thread *thread, const struct calls_sample *sample);
 
 /* The sample is over and has taken that time. */
 void open_calls_resume(struct thread *thread, uint64_t taken_ns);

@@ -722,7 +722,12 @@ struct thread_meters {
 	int64_t noted_ns;	/* its part of carryover->living_ns */
 	int64_t unsampled_ns;	/* real time: lib/wrap/wrapped.c */
 	uint64_t off_here_ns;	/* real time: at the last tick the thread lost
-				   its processor for so long */
+				   its processor for so long, or on average if
+				   it has lost it several times */
+	uint64_t in_calls_ns;	/* real time: in all measured calls so far */
+	uint64_t ran_ns;	/* real time: between these, but waits for a
+				   processor left out, as far as ticks have
+				   found it and open-calls.c has not taken it */
 	bool awaits_found;	/* a tick's real time is in no sample yet */
 	uint32_t n_found;	/* samples of such ticks */
 	struct node found, last_found;	/* nodes of the first and the last */

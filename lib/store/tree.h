@@ -239,7 +239,7 @@ union call_key {
 	struct {
 		uint32_t function;
 		uint16_t kind, bin;
-		uint64_t reserved;
+		uint16_t tail, without_wait, reserved[2];
 	} calls;
 	struct {
 		uint32_t node, resource;

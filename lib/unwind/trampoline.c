@@ -227,13 +227,13 @@ move_mark(struct unwinder *unwinder)
 		set_mark_from(unwinder, index - stride);
 }
 
-/* The clock's time, by a system call, which needs no stack to speak of. */
+/* A clock's time, by a system call, which needs no stack to speak of. */
 static inline uint64_t IN_STUB
-ask_clock(void)
+ask_clock(clockid_t clock)
 {
 	struct timespec now = { 0, 0 };
 
-	arch_system_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+	arch_system_call(SYS_clock_gettime, clock, (long)&now, 0, 0);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -250,7 +250,8 @@ end_call(struct unwinder *unwinder, uint64_t cfa)
 		call->state = CALL_UNKNOWN;
 		return;
 	}
-	call->end_ns = ask_clock();
+	call->end_ns = ask_clock(CLOCK_MONOTONIC);
+	call->end_cpu_ns = ask_clock(CLOCK_THREAD_CPUTIME_ID);
 	call->state = CALL_RETURNED;
 }
 

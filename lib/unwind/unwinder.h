@@ -114,7 +114,8 @@ enum call_mark_state {
 
 struct call_mark {
 	uint64_t cfa;		/* right above the slot */
-	uint64_t end_ns;	/* CLOCK_MONOTONIC */
+	uint64_t end_ns;	/* CLOCK_MONOTONIC, and then on the thread's */
+	uint64_t end_cpu_ns;	/* CPU clock */
 	volatile uint32_t state;
 };
 

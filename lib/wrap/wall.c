@@ -95,7 +95,7 @@ struct wall_time {
 	uint64_t off_cpu_ns;	/* of it, not running; perhaps too little, as
 				   what ran in calls is taken for the rest */
 	uint64_t blocked_ns;	/* of that, not ready to run, either */
-	bool is_one_wait;	/* the thread was off the processor once */
+	uint64_t n_waits;	/* how often; 0: not known */
 };
 
 /* Both stay 0 if the kernel does not tell. */
@@ -110,7 +110,7 @@ wall_read_schedule(struct wall_time *time)
 	waited_ns = schedule.waited_ns - wall.waited_ns;
 	if (time->off_cpu_ns > waited_ns)
 		time->blocked_ns = time->off_cpu_ns - waited_ns;
-	time->is_one_wait = schedule.n_runs - wall.n_runs == 1;
+	time->n_waits = schedule.n_runs - wall.n_runs;
 	wall.waited_ns = schedule.waited_ns;
 	wall.n_runs = schedule.n_runs;
 }
@@ -189,17 +189,22 @@ wall_due(struct thread *thread, bool is_tick, bool has_waited, uint64_t late_ns)
 	const uint64_t unit = (uint64_t)timer_unit();
 	struct carryover *carryover = thread->meters->carryover;
 	const bool leaves = wall_leaves(carryover);
-	struct wall_time time = wall_take(thread, leaves);
+	struct wall_time time = wall_take(thread,
+	    leaves || process.n_call_functions > 0);
+	const uint64_t ran_ns = time.spent_ns - time.off_cpu_ns;
 	bool is_here = is_tick && (has_waited || time.blocked_ns > 0);
 	uint64_t due_ns;
 
 	wall.is_due = false;
+	if (is_tick)	/* the first one counts a whole tick, as below */
+		thread->meters->ran_ns += wall.was_found ? ran_ns : unit;
 	if (is_tick)
 		off_cpu_look(thread, time.off_cpu_ns >= unit / 4);
 	if (is_here)
-		thread->meters->off_here_ns = time.off_cpu_ns;
+		thread->meters->off_here_ns = time.n_waits > 1 ?
+		    time.off_cpu_ns / time.n_waits : time.off_cpu_ns;
 	wall.is_exact = is_tick && has_waited && late_ns == 0 &&
-	    time.is_one_wait;
+	    time.n_waits == 1;
 	if (!leaves) {
 		time.spent_ns += wall_take_left(carryover);
 	} else if (!wall.is_exact && time.off_cpu_ns > unit / 16) {
@@ -354,6 +359,8 @@ wall_end_call(const void *function)
 
 	wall.mark_ns = now_ns;
 	wall.is_in_call = false;
+	if (thread != NULL)
+		thread->meters->in_calls_ns += spent_ns;
 	if (thread != NULL && spent_ns >= LEAST_WAIT_NS) {
 		thread_made_call(thread);
 		off_cpu_note_waits(thread);
@@ -378,6 +385,7 @@ wall_start(struct thread *thread, unsigned column)
 	const struct meter *of_calls = &thread->meters->accounts[column].meter;
 
 	memset(&wall, 0, sizeof wall);
+	thread->meters->in_calls_ns = thread->meters->ran_ns = 0;
 	meter_start(&wall.meter, of_calls->interval, resources.is_random,
 	    of_calls->left + ((uint64_t)thread->tid << 40));
 	wall.mark_ns = wall_now();

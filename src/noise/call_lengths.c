@@ -14,12 +14,14 @@
  * whose tails are not longer than what it takes to return from the sample.  So
  * their number would be a guess.
  *
- * Tails are in the time that is sampled, which does not pass while a thread waits
- * for a processor; lengths include that.
+ * Why lengths above the interval are estimated: nine calls of ten that take 20 ms
+ * because others had the processor may compute for half a millisecond, and of
+ * these one in eight is seen.
  */
 #include "src/noise/noise.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { LEAST_IN_RANGE = 8, LEAST_PART = 80 };
 
@@ -85,6 +87,21 @@ with_bounds(double value, double error)
 	};
 }
 
+/* The width of the two ranges from `least` on that tell how many are shorter. */
+static double
+shorter_width(const struct call_lengths *calls, double weight)
+{
+	const double least = call_lengths_least(calls);
+	const double n = count_below(calls->tails, calls->n_tails,
+	                             calls->interval) -
+	    count_below(calls->tails, calls->n_tails, least);
+	const double wanted = weight * fmax(LEAST_IN_RANGE,
+	                                    pow(n / weight, 2.0 / 3));
+
+	return find_range(calls->tails, calls->n_tails, least, wanted,
+	                  calls->interval / 2);
+}
+
 /*
  * Those whose time that is sampled is shorter than the interval and the shortest
  * length that counts.
@@ -95,15 +112,10 @@ estimate_shorter(const struct call_lengths *calls)
 	const double interval = calls->interval;
 	const double least = call_lengths_least(calls);
 	const double before = count_below(calls->tails, calls->n_tails, least);
-	const double n = count_below(calls->tails, calls->n_tails, interval) -
-	    before;
 	const double weight = mean_weight(calls->tails, calls->n_tails);
-	const double wanted = weight * fmax(LEAST_IN_RANGE,
-	                                    pow(n / weight, 2.0 / 3));
-	double width, first, second, value, error;
+	const double width = shorter_width(calls, weight);
+	double first, second, value, error;
 
-	width = find_range(calls->tails, calls->n_tails, least, wanted,
-	                   interval / 2);
 	first = count_below(calls->tails, calls->n_tails, least + width) -
 	    before;
 	second = count_below(calls->tails, calls->n_tails, least + 2 * width) -
@@ -115,36 +127,92 @@ estimate_shorter(const struct call_lengths *calls)
 	return with_bounds(fmax(0, value), error);
 }
 
+static int
+length_count_compare(const void *a, const void *b)
+{
+	const double x = ((const struct length_count *)a)->least;
+	const double y = ((const struct length_count *)b)->least;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Each stands for as many as its sample does, with the wait at that; those with
+ * tails in the two ranges for all others, without it.
+ */
+void
+call_lengths_add_by_chance(struct call_lengths *calls,
+                           const struct length_count *by_chance,
+                           size_t n_by_chance, struct length_count *all)
+{
+	const double least = call_lengths_least(calls);
+	const double weight = mean_weight(calls->tails, calls->n_tails);
+	const double end = least + 2 * shorter_width(calls, weight);
+	const double in_range =
+	    count_below(calls->tails, calls->n_tails, end) -
+	    count_below(calls->tails, calls->n_tails, least);
+	double n_others = estimate_shorter(calls).value, each;
+	size_t n = 0;
+
+	for (size_t i = 0; i < calls->n_lengths; i++)
+		all[n++] = calls->lengths[i];
+	for (size_t i = 0; i < n_by_chance; i++) {
+		if (by_chance[i].without_wait >= by_chance[i].least)
+			continue;
+		all[n] = by_chance[i];
+		all[n].is_estimate = true;
+		all[n].variance = by_chance[i].n * (weight - 1);
+		n_others -= all[n++].n;
+	}
+	each = in_range > 0 ? fmax(0, n_others) / in_range : 0;
+	for (size_t i = 0; i < n_by_chance; i++) {
+		if (by_chance[i].tail < least || by_chance[i].tail >= end)
+			continue;
+		all[n] = by_chance[i];
+		all[n].least = by_chance[i].without_wait;
+		all[n].end = by_chance[i].without_wait_end;
+		all[n].is_estimate = true;
+		all[n].variance = by_chance[i].n * weight * each * each;
+		all[n++].n *= each;
+	}
+	qsort(all, n, sizeof *all, length_count_compare);
+	calls->lengths = all;
+	calls->n_lengths = n;
+}
+
 struct call_estimate
 call_lengths_above(const struct call_lengths *calls, double length)
 {
-	double sum = 0;
+	double sum = 0, variance = 0;
 
 	for (size_t i = 0; i < calls->n_lengths; i++) {
 		const struct length_count *bin = &calls->lengths[i];
+		const double part = bin->least >= length ? 1 :
+		    bin->end <= length ? 0 :
+		    (bin->end - length) / (bin->end - bin->least);
 
-		if (bin->least >= length)
-			sum += bin->n;
-		else if (bin->end > length)
-			sum += bin->n * (bin->end - length) /
-			    (bin->end - bin->least);
+		sum += part * bin->n;
+		variance += part * bin->variance;
 	}
-	/* They have been seen: only which side of the bound is not certain. */
-	return with_bounds(sum, 0);
+	/*
+	 * Unless they are estimated, all have been seen: only which side of the
+	 * bound is not certain.
+	 */
+	return with_bounds(sum, sqrt(variance));
 }
 
 struct call_totals
 call_totals_estimate(const struct call_lengths *calls)
 {
-	const double half = calls->interval / 2 + call_lengths_least(calls);
 	struct call_estimate short_ones = estimate_shorter(calls);
 	struct call_totals totals;
-	double all = 0;
+	double all = short_ones.value;
 
-	for (size_t i = 0; i < calls->n_tails; i++)
-		all += calls->tails[i].n;
-	all += short_ones.value - count_below(calls->tails, calls->n_tails,
-	                                      half);
+	/* Those that are certain to be seen. */
+	for (size_t i = 0; i < calls->n_lengths; i++)
+		if (!calls->lengths[i].is_estimate &&
+		    calls->lengths[i].end > calls->interval)
+			all += calls->lengths[i].n;
 	totals.longer = call_lengths_above(calls, calls->interval);
 	totals.all = with_bounds(fmax(all, totals.longer.value),
 	                         short_ones.error);
@@ -186,15 +254,19 @@ call_lengths_quantile(const struct call_lengths *calls,
                       const struct call_totals *totals, double p)
 {
 	const double rank = (1 - p) * totals->all.value;
-	/* By chance as many as in a sample, and the total is an estimate. */
-	const double error = sqrt(rank * p + pow((1 - p) * totals->all.error,
-	                                         2));
-	const double high_rank = rank - TWO_SIDED_95 * error;
-	double value, low, high;
+	double value, low, high, high_rank, error;
 
 	if (totals->all.value <= 0)
 		return (struct call_estimate){ 0, 0, 0, INFINITY };
 	value = length_at(calls, rank).value;
+	/*
+	 * By chance as many as in a sample; the total is an estimate, and so
+	 * may be the number of longer ones.
+	 */
+	error = sqrt(rank * p + pow((1 - p) * totals->all.error, 2) +
+	             pow(call_lengths_above(calls, fmax(value,
+	                                    calls->interval)).error, 2));
+	high_rank = rank - TWO_SIDED_95 * error;
 	low = length_at(calls, rank + TWO_SIDED_95 * error).low;
 	high = high_rank <= 0 ? INFINITY :
 	    fmax(length_at(calls, high_rank).high, calls->interval);

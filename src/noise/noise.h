@@ -460,6 +460,17 @@ int outliers_find(struct outlier_count *counts, size_t n, double *spread,
  * A sample that comes late stands for several intervals.  The tail that follows
  * it counts as often: that is its weight.
  *
+ * Samples fall into the time that a thread computes or waits in a call, and not
+ * into its waits for a processor.  So a call that is longer than the interval
+ * only by such waits is seen by chance, as a shorter one is, and so is one that
+ * is shorter than the distance of two samples, of which one came late.  Tails
+ * leave these waits out.  Of the calls that are seen by chance, those with the
+ * shortest tails that count stand for all: their lengths are those of all.
+ *
+ * But a thread often loses its processor at the tick that is the sample, so the
+ * wait that follows is in the calls that were seen, as often as they were, and
+ * not in the others.
+ *
  * Samples hardly see calls of microseconds, however many there are.  So calls
  * that are shorter than call_lengths_least count as if there were none.
  */
@@ -471,6 +482,11 @@ struct length_count {
 	double spread;		/* mean of the distances in which they began;
 				 * of tails, the sum of the squares of their
 				 * weights, divided by n */
+	/* Of those that were seen by chance: their tail, and their length
+	 * without the wait at their first sample. */
+	double tail, without_wait, without_wait_end;
+	bool is_estimate;	/* of call_lengths_add_by_chance */
+	double variance;	/* of n, then */
 };
 
 /* Shortest first, [n] each. */
@@ -479,6 +495,14 @@ struct call_lengths {
 	size_t n_lengths, n_tails;
 	double interval;
 };
+
+/*
+ * Adds to the lengths what the calls that were seen by chance stand for.  Sets
+ * calls->lengths to the caller's all[n_lengths + 2 * n_by_chance].
+ */
+void call_lengths_add_by_chance(struct call_lengths *calls,
+                                const struct length_count *by_chance,
+                                size_t n_by_chance, struct length_count *all);
 
 /* A number, its standard error, and what it may be with a probability of 95%. */
 struct call_estimate {

@@ -36,15 +36,24 @@ observed_calls_enter(struct profile *profile, const char *function,
 	return known;
 }
 
+static bool
+length_bin_is_before(const struct length_bin *a, const struct length_bin *b)
+{
+	return a->least_ns != b->least_ns ? a->least_ns < b->least_ns :
+	    a->tail_ns != b->tail_ns ? a->tail_ns < b->tail_ns :
+	    a->without_wait_ns < b->without_wait_ns;
+}
+
 int
 observed_calls_add(struct length_bin **bins, size_t *n, size_t *capacity,
                    const struct length_bin *more, struct error *error)
 {
 	const size_t at = partition_point(*n, i,
-	                                  (*bins)[i].least_ns < more->least_ns);
+	                                  length_bin_is_before(&(*bins)[i],
+	                                                       more));
 	struct length_bin *bin;
 
-	if (at == *n || (*bins)[at].least_ns != more->least_ns) {
+	if (at == *n || length_bin_is_before(more, &(*bins)[at])) {
 		if (memory_grow(bins, capacity, *n + 1, sizeof **bins,
 		                error) != 0)
 			return -1;
@@ -85,8 +94,24 @@ observed_calls_merge(struct profile *profile, const struct profile *from,
 			        &sum->tails_capacity, &calls->tails[k],
 			        error) != 0)
 				return -1;
+		for (size_t k = 0; k < calls->n_by_chance; k++)
+			if (observed_calls_add(&sum->by_chance, &sum->n_by_chance,
+			        &sum->by_chance_capacity, &calls->by_chance[k],
+			        error) != 0)
+				return -1;
 	}
 	return 0;
+}
+
+uint64_t
+observed_calls_longest(const struct observed_calls *calls)
+{
+	const uint64_t certain_ns = calls->n_lengths == 0 ? 0 :
+	    calls->lengths[calls->n_lengths - 1].end_ns;
+	const uint64_t by_chance_ns = calls->n_by_chance == 0 ? 0 :
+	    calls->by_chance[calls->n_by_chance - 1].end_ns;
+
+	return certain_ns > by_chance_ns ? certain_ns : by_chance_ns;
 }
 
 uint64_t
@@ -118,6 +143,7 @@ observed_calls_free(struct profile *profile)
 	for (uint32_t i = 0; i < profile->n_calls; i++) {
 		free(profile->calls[i].lengths);
 		free(profile->calls[i].tails);
+		free(profile->calls[i].by_chance);
 	}
 	free(profile->calls);
 }

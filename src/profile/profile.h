@@ -505,6 +505,9 @@ struct length_bin {
 	uint64_t n;
 	uint64_t spread_ns;	/* sum of the times in which they began; of
 				 * tails, of the squares of their weights */
+	/* Of those seen by chance, the least tail, and the bin of the length
+	 * without the wait for a processor at the first sample; else 0. */
+	uint64_t tail_ns, without_wait_ns, without_wait_end_ns;
 };
 
 enum unfinished_reason {
@@ -519,10 +522,12 @@ struct observed_calls {
 	uint64_t unfinished[N_UNFINISHED];	/* seen calls without a length */
 	/*
 	 * The other calls, shortest first: by their length, and by the part of
-	 * it that came after the first sample.
+	 * it that came after the first sample.  Those that might not have been
+	 * seen are by both, and not in `lengths`.
 	 */
-	struct length_bin *lengths, *tails;
-	size_t n_lengths, n_tails, lengths_capacity, tails_capacity;
+	struct length_bin *lengths, *tails, *by_chance;
+	size_t n_lengths, n_tails, n_by_chance;
+	size_t lengths_capacity, tails_capacity, by_chance_capacity;
 };
 
 /* Before the name of the function in the key of the labels. */
@@ -536,7 +541,7 @@ struct observed_calls *observed_calls_enter(struct profile *profile,
                                             const char *function,
                                             struct error *error);
 
-/* Adds to a bin, which is entered if there is none from least_ns on. */
+/* Adds to a bin, which is entered if there is none from there on. */
 int observed_calls_add(struct length_bin **bins, size_t *n, size_t *capacity,
                        const struct length_bin *more, struct error *error);
 
@@ -547,6 +552,9 @@ int observed_calls_merge(struct profile *profile, const struct profile *from,
 /* The calls of that function, or NULL. */
 const struct observed_calls *observed_calls_find(const struct profile *profile,
                                                  const char *function);
+
+/* No call took as long; 0: none has a length. */
+uint64_t observed_calls_longest(const struct observed_calls *calls);
 
 /* Of all reasons. */
 uint64_t observed_calls_unfinished(const struct observed_calls *calls);

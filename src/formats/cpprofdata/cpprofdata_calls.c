@@ -463,7 +463,8 @@ add_lengths(const struct cpprofdata_record *record, struct profile *profile,
 	if (kind == CPPROFDATA_CALL_UNFINISHED &&
 	    number < CPPROFDATA_CALL_N_REASONS)
 		to->unfinished[number] += le64toh(raw.n);
-	if (kind >= CPPROFDATA_CALL_UNFINISHED ||
+	if (kind == CPPROFDATA_CALL_UNFINISHED ||
+	    kind >= CPPROFDATA_CALL_N_KINDS ||
 	    number >= CPPROFDATA_CALL_BINS)
 		return 0;
 	bin = (struct length_bin){
@@ -472,6 +473,15 @@ add_lengths(const struct cpprofdata_record *record, struct profile *profile,
 		.n = le64toh(raw.n),
 		.spread_ns = le64toh(raw.spread_ns),
 	};
+	if (kind == CPPROFDATA_CALL_BY_CHANCE) {
+		const uint32_t without = le16toh(raw.without_wait);
+
+		bin.tail_ns = cpprofdata_call_bin_ns(le16toh(raw.tail));
+		bin.without_wait_ns = cpprofdata_call_bin_ns(without);
+		bin.without_wait_end_ns = cpprofdata_call_bin_ns(without + 1);
+		return observed_calls_add(&to->by_chance, &to->n_by_chance,
+		    &to->by_chance_capacity, &bin, error);
+	}
 	return kind == CPPROFDATA_CALL_LENGTHS ?
 	    observed_calls_add(&to->lengths, &to->n_lengths,
 	                       &to->lengths_capacity, &bin, error) :

@@ -142,7 +142,7 @@ calls_of_function(const struct profile *profile, const char *function,
 		          "of %.60s", function, names);
 	else if (calls->n_places == 0)
 		calls_explain_missing(profile, calls->function, error);
-	else if (calls->n_lengths == 0)
+	else if (observed_calls_longest(calls) == 0)
 		error_set(error, "no call of %.60s was seen to its end; narrow "
 		          "label call:%.60s=unfinished has the %" PRIu64
 		          " unfinished", calls->function, calls->function,
@@ -192,8 +192,7 @@ check_bound(const char *text, const struct observed_calls *calls,
             const struct known_calls *known, uint64_t bound, bool is_above,
             struct error *error)
 {
-	const double longest = (double)calls->lengths[calls->n_lengths -
-	    1].end_ns;
+	const double longest = (double)observed_calls_longest(calls);
 
 	if ((double)bound < known->lengths.interval)
 		return error_set(error, "%s: calls shorter than the interval, "

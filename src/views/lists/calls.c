@@ -33,6 +33,9 @@ known_calls_convert(const struct length_bin *bins, size_t n,
 			.n = (double)bins[i].n,
 			.spread = bins[i].n == 0 ? 0 :
 			    (double)bins[i].spread_ns / (double)bins[i].n,
+			.tail = (double)bins[i].tail_ns,
+			.without_wait = (double)bins[i].without_wait_ns,
+			.without_wait_end = (double)bins[i].without_wait_end_ns,
 		};
 	return to;
 }
@@ -41,11 +44,16 @@ int
 known_calls_make(struct known_calls *known, const struct observed_calls *calls,
                  struct error *error)
 {
+	const size_t n = calls->n_lengths + calls->n_by_chance;
+	struct length_count *all;
+
 	*known = (struct known_calls){ 0 };
-	known->counts = memory_array(calls->n_lengths + calls->n_tails,
+	known->counts = memory_array(2 * n + calls->n_by_chance +
+	                             calls->n_tails,
 	                             sizeof *known->counts, error);
 	if (known->counts == NULL)
 		return -1;
+	all = known->counts + n + calls->n_tails;
 	known->lengths = (struct call_lengths){
 		.lengths = known_calls_convert(calls->lengths,
 		    calls->n_lengths, known->counts),
@@ -56,6 +64,9 @@ known_calls_make(struct known_calls *known, const struct observed_calls *calls,
 		.interval = (double)(calls->interval_ns > 0 ?
 		                     calls->interval_ns : 1),
 	};
+	call_lengths_add_by_chance(&known->lengths, known_calls_convert(
+	    calls->by_chance, calls->n_by_chance, known->counts +
+	    calls->n_lengths + calls->n_tails), calls->n_by_chance, all);
 	known->totals = call_totals_estimate(&known->lengths);
 	return 0;
 }
@@ -97,13 +108,6 @@ static struct cell
 calls_number(double n)
 {
 	return cell_count((uint64_t)(n + 0.5));
-}
-
-static double
-calls_longest(const struct observed_calls *calls)
-{
-	return calls->n_lengths == 0 ? 0 :
-	    (double)calls->lengths[calls->n_lengths - 1].end_ns;
 }
 
 /* ---- one function ---- */
@@ -218,7 +222,7 @@ calls_add_histogram(const struct observed_calls *calls,
 	while ((double)calls_next_bound(bounds[0]) <= interval)
 		bounds[0] = calls_next_bound(bounds[0]);
 	while (rows < CALLS_ROWS_MAX &&
-	       (double)bounds[rows] < calls_longest(calls)) {
+	       bounds[rows] < observed_calls_longest(calls)) {
 		bounds[rows + 1] = calls_next_bound(bounds[rows]);
 		n[rows] = call_lengths_above(&known->lengths, rows == 0 ?
 		    interval : (double)bounds[rows]).value -
