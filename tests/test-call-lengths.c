@@ -570,6 +570,61 @@ counts_above_a_bound_are_those_of_the_program(void **state)
 	}
 }
 
+/* Nine of ten take 20 to 45 us. */
+static double
+very_short_calls(void)
+{
+	return uniform() < 0.9 ? 1e3 * (20 + 25 * uniform()) :
+	    1e6 + 3e7 * uniform();
+}
+
+/* How many they are, what part of the time they have, and where medians lie. */
+static void
+calls_that_are_left_out_are_told(void **state)
+{
+	double sum = 0, truth = 0, time = 0;
+
+	(void)state;
+	seed = 1;
+	for (int run = 0; run < N_RUNS; run++) {
+		struct call_totals totals;
+		struct call_estimate median;
+		double left_out;
+
+		simulate(&simulation, very_short_calls);
+		totals = call_totals_estimate(&simulation.calls);
+		median = call_lengths_quantile(&simulation.calls, &totals,
+		                               0.5);
+		left_out = N_CALLS - simulation.n_calls;
+		assert_true(fabs(totals.left_out.value - left_out) <
+		            4 * totals.left_out.error + 0.1 * left_out);
+		assert_true(median.value == 0 && median.low == 0 &&
+		            median.high == interval / 80);
+		sum += totals.left_out.value;
+		truth += left_out;
+		time += totals.left_out_time;
+	}
+	assert_true(fabs(sum - truth) < 0.1 * truth);
+	/* 0.9 of 32.5 us, beside 0.1 of 16 ms */
+	assert_true(fabs(time / N_RUNS - 0.018) < 0.004);
+}
+
+/* Without them, nothing is told that chance has made. */
+static void
+no_calls_are_left_out_where_there_are_none(void **state)
+{
+	int n = 0;
+
+	(void)state;
+	seed = 1;
+	for (int run = 0; run < N_RUNS; run++) {
+		simulate(&simulation, log_normal_calls);
+		n += call_totals_estimate(
+		    &simulation.calls).left_out.value > 0;
+	}
+	assert_in_range(n, 0, 1);
+}
+
 static void
 no_calls_have_no_length(void **state)
 {
@@ -593,6 +648,8 @@ main(void)
 		cmocka_unit_test(
 		    numbers_of_calls_are_right_in_preempted_threads),
 		cmocka_unit_test(counts_above_a_bound_are_those_of_the_program),
+		cmocka_unit_test(calls_that_are_left_out_are_told),
+		cmocka_unit_test(no_calls_are_left_out_where_there_are_none),
 		cmocka_unit_test(no_calls_have_no_length),
 	};
 

@@ -12,7 +12,7 @@
  *
  * Why not from 0 on: of calls of a microsecond, 100,000 are found by 25 samples,
  * whose tails are not longer than what it takes to return from the sample.  So
- * their number would be a guess.
+ * their number is known less well than that of the others, and stays apart.
  *
  * Why lengths above the interval are estimated: nine calls of ten that take 20 ms
  * because others had the processor may compute for half a millisecond, and of
@@ -83,7 +83,7 @@ with_bounds(double value, double error)
 {
 	return (struct call_estimate){
 		value, error, fmax(0, value - TWO_SIDED_95 * error),
-		value + TWO_SIDED_95 * error,
+		value + TWO_SIDED_95 * error, 0,
 	};
 }
 
@@ -201,24 +201,72 @@ call_lengths_above(const struct call_lengths *calls, double length)
 	return with_bounds(sum, sqrt(variance));
 }
 
+/* The sum of tails that are shorter than `end`. */
+static double
+sum_below(const struct length_count *bins, size_t n, double end)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n && bins[i].end <= end; i++)
+		sum += bins[i].n * (bins[i].least + bins[i].end) / 2;
+	return sum;
+}
+
+/*
+ * The calls that are left out: short tails that are too many for the others, of
+ * which the same part ends in any time.  Too few to be told from chance: none.
+ */
+static void
+estimate_left_out(const struct call_lengths *calls, struct call_totals *totals,
+                  double n_certain, double time_certain)
+{
+	const double least = call_lengths_least(calls);
+	const double weight = mean_weight(calls->tails, calls->n_tails);
+	const struct call_estimate short_ones = estimate_shorter(calls);
+	const double of_others = short_ones.value * least / calls->interval;
+	const double found = count_below(calls->tails, calls->n_tails, least);
+	const double n = found - of_others;
+	const double variance = weight * fmax(found, 1) +
+	    pow(short_ones.error * least / calls->interval, 2);
+	const double by_chance = count_below(calls->tails, calls->n_tails,
+	                                     INFINITY) - n_certain;
+	double tail, number;
+
+	if (n <= 0 || n < 3 * sqrt(variance))
+		return;
+	tail = (sum_below(calls->tails, calls->n_tails, least) -
+	        of_others * least / 2) / n;
+	tail = fmin(fmax(tail, 1), least / 2);
+	number = n * calls->interval / (2 * tail);
+	totals->left_out = with_bounds(number, number *
+	    sqrt(variance / (n * n) + weight / (3 * n)));
+	totals->left_out_time = n * calls->interval /
+	    (time_certain + fmax(by_chance, n) * calls->interval);
+}
+
 struct call_totals
 call_totals_estimate(const struct call_lengths *calls)
 {
 	struct call_estimate short_ones = estimate_shorter(calls);
-	struct call_totals totals;
-	double all = short_ones.value;
+	struct call_totals totals = { .left_out_time = 0 };
+	double n_certain = 0, time_certain = 0, all;
 
-	/* Those that are certain to be seen. */
-	for (size_t i = 0; i < calls->n_lengths; i++)
-		if (!calls->lengths[i].is_estimate &&
-		    calls->lengths[i].end > calls->interval)
-			all += calls->lengths[i].n;
+	for (size_t i = 0; i < calls->n_lengths; i++) {
+		const struct length_count *bin = &calls->lengths[i];
+
+		if (bin->is_estimate || bin->end <= calls->interval)
+			continue;
+		n_certain += bin->n;
+		time_certain += bin->n * (bin->least + bin->end) / 2;
+	}
+	all = short_ones.value + n_certain;
 	totals.longer = call_lengths_above(calls, calls->interval);
 	totals.all = with_bounds(fmax(all, totals.longer.value),
 	                         short_ones.error);
 	totals.all.low = fmax(totals.all.low, totals.longer.value);
 	totals.shorter = with_bounds(totals.all.value - totals.longer.value,
 	                             short_ones.error);
+	estimate_left_out(calls, &totals, n_certain, time_certain);
 	return totals;
 }
 
@@ -253,27 +301,31 @@ struct call_estimate
 call_lengths_quantile(const struct call_lengths *calls,
                       const struct call_totals *totals, double p)
 {
-	const double rank = (1 - p) * totals->all.value;
+	const double all = totals->all.value;
+	const double rank = (1 - p) * (all + totals->left_out.value);
+	const double below = rank < all || all <= 0 ? calls->interval :
+	    call_lengths_least(calls);
 	double value, low, high, high_rank, error;
 
-	if (totals->all.value <= 0)
-		return (struct call_estimate){ 0, 0, 0, INFINITY };
+	if (all + totals->left_out.value <= 0)
+		return (struct call_estimate){ 0, 0, 0, INFINITY, below };
 	value = length_at(calls, rank).value;
 	/*
 	 * By chance as many as in a sample; the total is an estimate, and so
 	 * may be the number of longer ones.
 	 */
 	error = sqrt(rank * p + pow((1 - p) * totals->all.error, 2) +
+	             pow((1 - p) * totals->left_out.error, 2) +
 	             pow(call_lengths_above(calls, fmax(value,
 	                                    calls->interval)).error, 2));
 	high_rank = rank - TWO_SIDED_95 * error;
 	low = length_at(calls, rank + TWO_SIDED_95 * error).low;
-	high = high_rank <= 0 ? INFINITY :
+	high = high_rank <= 0 ? INFINITY : high_rank >= all ? below :
 	    fmax(length_at(calls, high_rank).high, calls->interval);
 	if (value < calls->interval)
-		return (struct call_estimate){ 0, 0, 0, high };
+		return (struct call_estimate){ 0, 0, 0, high, below };
 	return (struct call_estimate){
 		value, isfinite(high) ? (high - low) / 2 / TWO_SIDED_95 :
-		INFINITY, low, high,
+		INFINITY, low, high, 0,
 	};
 }

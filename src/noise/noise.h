@@ -472,7 +472,10 @@ int outliers_find(struct outlier_count *counts, size_t n, double *spread,
  * not in the others.
  *
  * Samples hardly see calls of microseconds, however many there are.  So calls
- * that are shorter than call_lengths_least count as if there were none.
+ * that are shorter than call_lengths_least are left out of these numbers.  But
+ * each sample in one stands for an interval of time, and its tail is half as long
+ * as the call, on average; so how much time they take is known, and about how
+ * many they are.
  */
 
 /* Calls of about one length, [least, end). */
@@ -508,17 +511,21 @@ void call_lengths_add_by_chance(struct call_lengths *calls,
 struct call_estimate {
 	double value, error;
 	double low, high;
+	double below;	/* of a length with the value 0: it is probably shorter
+			 * than this */
 };
 
 /* The shortest length that counts: an 80th of the interval. */
 double call_lengths_least(const struct call_lengths *calls);
 
 /*
- * The calls that are at least as long as the interval; the shorter ones; all.
- * The value is never negative.
+ * The calls that are at least as long as the interval; the shorter ones; all but
+ * those that are left out; these, with their part of the time that was sampled
+ * in calls.  The value is never negative.
  */
 struct call_totals {
-	struct call_estimate longer, shorter, all;
+	struct call_estimate longer, shorter, all, left_out;
+	double left_out_time;
 };
 
 struct call_totals call_totals_estimate(const struct call_lengths *calls);
@@ -529,9 +536,10 @@ struct call_estimate call_lengths_above(const struct call_lengths *calls,
                                         double length);
 
 /*
- * The length that a share p of all calls, 0 < p < 1, do not exceed.  Its bounds
- * contain both the chance of the sample and the unknown beginnings.  A value of
- * 0: it is shorter than the interval.  A `high` of INFINITY: it is not known.
+ * The length that a share p of all calls, 0 < p < 1, do not exceed, those that
+ * are left out included.  Its bounds contain both the chance of the sample and
+ * the unknown beginnings.  A value of 0: it is shorter than `below`, the interval
+ * or the shortest length that counts.  A `high` of INFINITY: it is not known.
  */
 struct call_estimate call_lengths_quantile(const struct call_lengths *calls,
                                            const struct call_totals *totals,

@@ -80,14 +80,14 @@ known_calls_free(struct known_calls *known)
 /* "6.1 ms (5.8 ms to 6.5 ms)", "below 4 ms" */
 static const char *
 calls_percentile(struct table *table, const struct call_estimate *length,
-                 double interval, struct error *error)
+                 struct error *error)
 {
 	const char *low, *high, *value;
 
 	if (length->value == 0) {
 		value = hits_time_text((uint64_t)(isfinite(length->high) ?
-		                       fmax(length->high, interval) :
-		                       interval), table, error);
+		                       length->high : length->below), table,
+		                       error);
 		return value == NULL ? NULL :
 		    table_text(table, error, "%s %s", isfinite(length->high) ?
 		               "below" : "unknown, likely below", value);
@@ -119,8 +119,7 @@ calls_add_percentiles(const struct known_calls *known, struct table *table,
 	for (size_t i = 0; i < N_PERCENTILES; i++) {
 		const struct call_estimate length = call_lengths_quantile(
 		    &known->lengths, &known->totals, percentiles[i].share);
-		const char *text = calls_percentile(table, &length,
-		    known->lengths.interval, error);
+		const char *text = calls_percentile(table, &length, error);
 		const struct {
 			const char *name;
 			double ns;
@@ -144,6 +143,26 @@ calls_add_percentiles(const struct known_calls *known, struct table *table,
 	return 0;
 }
 
+/* Those that are too short to be counted. */
+static int
+calls_describe_left_out(const struct known_calls *known, struct table *table,
+                        struct error *error)
+{
+	const struct call_totals *totals = &known->totals;
+	const char *least = hits_time_text(
+	    (uint64_t)call_lengths_least(&known->lengths), table, error);
+
+	if (least == NULL)
+		return -1;
+	if (totals->left_out.value == 0)
+		return table_add_footer(table, error, "not counted: calls "
+		    "shorter than %s, which samples hardly see", least);
+	return table_add_header(table, error, "left out: about %.0f calls +- "
+	    "%.0f below %s, with %.0f%% of the time in calls",
+	    totals->left_out.value, totals->left_out.error * 1.96, least,
+	    100 * totals->left_out_time);
+}
+
 static int
 calls_describe(const struct observed_calls *calls,
                const struct known_calls *known, struct table *table,
@@ -159,18 +178,14 @@ calls_describe(const struct observed_calls *calls,
 	const struct call_totals *totals = &known->totals;
 	const char *interval = hits_time_text(
 	    (uint64_t)known->lengths.interval, table, error);
-	const char *least = hits_time_text(
-	    (uint64_t)call_lengths_least(&known->lengths), table, error);
 
-	if (interval == NULL || least == NULL ||
-	    table_add_header(table, error, "Lengths of calls of %s",
+	if (interval == NULL || table_add_header(table, error, "Lengths of calls of %s",
 	        calls->function) != 0 ||
 	    table_add_header(table, error, "about %.0f calls +- %.0f: %.0f "
 	        "seen of %s or longer, about %.0f shorter",
 	        totals->all.value, totals->all.error * 1.96,
 	        totals->longer.value, interval, totals->shorter.value) != 0 ||
-	    table_add_footer(table, error, "not counted: calls shorter than "
-	        "%s, which samples hardly see", least) != 0)
+	    calls_describe_left_out(known, table, error) != 0)
 		return -1;
 	for (int i = 0; i < N_UNFINISHED; i++)
 		if (calls->unfinished[i] > 0 && table_add_footer(table, error,
@@ -267,6 +282,12 @@ view_calls_of(const struct observed_calls *calls, struct table *table,
 	        calls_number(known.totals.all.value), error) == 0 &&
 	    table_add_field(table, "calls.error", NULL,
 	        calls_number(known.totals.all.error), error) == 0 &&
+	    table_add_field(table, "left_out.value", NULL,
+	        calls_number(known.totals.left_out.value), error) == 0 &&
+	    table_add_field(table, "left_out.error", NULL,
+	        calls_number(known.totals.left_out.error), error) == 0 &&
+	    table_add_field(table, "left_out.time", NULL,
+	        cell_fraction(known.totals.left_out_time), error) == 0 &&
 	    table_add_field(table, "unfinished", NULL,
 	        cell_count(observed_calls_unfinished(calls)), error) == 0 &&
 	    calls_describe(calls, &known, table, error) == 0)
