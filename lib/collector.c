@@ -27,7 +27,7 @@ static const struct resource_source *const
 sources[RESOURCE_N][RESOURCE_SOURCES_MAX] = {
 	[RESOURCE_CPU] = { &source_perf_clock, &source_perf_user_clock,
 	    &source_timer },
-	[RESOURCE_USER] = { &source_user },
+	[RESOURCE_USER] = { &source_perf_user, &source_user },
 	[RESOURCE_SYSTEM] = { &source_system },
 	[RESOURCE_REAL] = { &source_wall },
 	[RESOURCE_PAGE_FAULTS] = { &source_perf_faults, &source_page_faults },

@@ -256,6 +256,12 @@ tests_programs_calls_SOURCES = tests/programs/calls.cc
 tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls
 tests_programs_calls_LDADD = -lm -lpthread
 
+# Time in user mode of short processes.
+EXTRA_DIST += tests/user-time.py
+if COLLECTOR
+measured_tests += tests/user-time.py
+endif
+
 # The manual's story of slow calls.
 EXTRA_DIST += tests/ledger.py
 if COLLECTOR

@@ -3,8 +3,8 @@
 
 tests/programs/parts.c reads its threads' CPU clocks around each of its parts
 and prints what each has used, and what the kernel's ticks found.  Programs that
-switch often are left to ticks; user and system are always told by them.
-tests/judge.py decides.  Speaks TAP.
+switch often are left to ticks; system is always told by them, and user by an
+event of its own.  tests/judge.py decides.  Speaks TAP.
 
 Two known limits of ticks are excluded.  First, sleeps of microseconds: for
 each the kernel sets the processor's timer, which takes most of their time, but

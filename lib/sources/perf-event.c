@@ -138,7 +138,7 @@ perf_event_open(const struct resource_source *source, uint64_t period,
 {
 	int fd = -EACCES;
 
-	if (source->event_type == PERF_TYPE_HARDWARE)
+	if (source->event_type == PERF_TYPE_HARDWARE || source->is_user_time)
 		*view = PERF_SEES_USER;
 	if (*view == PERF_SEES_STACKS) {
 		fd = open_event(source, period, column, PERF_SEES_STACKS);

@@ -121,7 +121,7 @@ perf_counts_calls(const struct resource_source *source)
 static uint64_t
 perf_scale(const struct resource_source *source)
 {
-	return source->usage == USAGE_CPU ? 1000 : 1;
+	return source->usage == USAGE_CPU || source->is_user_time ? 1000 : 1;
 }
 
 static bool
@@ -167,6 +167,8 @@ arm(struct thread *thread, unsigned column)
 	int fd;
 
 	account->period = period_to_boundary(account, column);
+	if (source->is_user_time)
+		account->seen = 0;
 	if (perf_counts_calls(source)) {
 		account->seen = 0;
 		thread->n_own_calls = 0;
@@ -226,7 +228,8 @@ arm(struct thread *thread, unsigned column)
 		/* That of a tracepoint is enabled by perf_release. */
 		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
 	}
-	return !had_to || source->event_type == PERF_TYPE_HARDWARE;
+	return !had_to || source->event_type == PERF_TYPE_HARDWARE ||
+	    source->is_user_time;
 }
 
 /* Counts that the kernel keeps anyway can also be read at ticks. */
@@ -363,6 +366,21 @@ set_clock(struct thread *thread, unsigned column)
 }
 
 /*
+ * Disables the event first: a period set while it runs would end at the very
+ * next fault or call.
+ */
+static void
+perf_change_period(struct account *account, uint64_t period, uint64_t scale)
+{
+	uint64_t number = period * scale;
+
+	files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
+	if (files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number) == 0)
+		account->period = period;
+	files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
+}
+
+/*
  * Makes the next trap come at the meter's next boundary.  If the period will
  * never change again, the descriptor is not needed any more.  That of a clock is
  * kept for its time, unless a program with many threads could miss it.
@@ -382,19 +400,8 @@ set_period(struct thread *thread, unsigned column)
 			set_clock(thread, column);
 	} else if (account->fd >= 0 &&
 	    (is_random || period != account->period) &&
-	    perf_event_is_ours(account)) {
-		uint64_t number = period * perf_scale(source);
-
-		/*
-		 * Disable the event first: a period set while it runs would end
-		 * at the very next fault or call.
-		 */
-		files_request(account->fd, PERF_EVENT_IOC_DISABLE, NULL);
-		if (files_request(account->fd, PERF_EVENT_IOC_PERIOD,
-		    &number) == 0)
-			account->period = period;
-		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
-	}
+	    perf_event_is_ours(account))
+		perf_change_period(account, period, perf_scale(source));
 	if (account->fd < 0)
 		return;
 	if (account->page == NULL && account->n_traps *
@@ -495,6 +502,35 @@ perf_own_hits(struct thread *thread, uint32_t *columns)
 	return hits;
 }
 
+/*
+ * The trap of time in user mode.  If the period has ended in the kernel, that
+ * boundary is no hit, and the kernel has repeated the period until it ended in
+ * user mode.  A period that is not the interval must not do so: the next
+ * boundary is an interval after the first end.
+ */
+static uint64_t
+perf_user_trap(struct thread *thread, unsigned column)
+{
+	struct account *account = &thread->meters->accounts[column];
+	const bool is_repeated = account->meter.random == 0 &&
+	    account->period == repeated_period(account);
+	uint64_t now = 0, passed, next;
+
+	if (is_repeated || !perf_event_time(thread, column, &now))
+		return meter_spend(&account->meter, account->period);
+	passed = now - account->seen;
+	account->seen = now;
+	if (passed < 2 * account->period)
+		return meter_spend(&account->meter, account->period);
+	passed -= account->period;
+	for (next = meter_draw(&account->meter); next <= passed;
+	    next = meter_draw(&account->meter))
+		passed -= next;
+	account->meter.left = next - passed;
+	perf_change_period(account, period_to_boundary(account, column), 1000);
+	return 0;
+}
+
 uint32_t
 perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 {
@@ -536,10 +572,12 @@ perf_trap(struct thread *thread, unsigned column, uint64_t *hits)
 				n = perf_clock_trap(thread, i, is_own);
 			else if (source->usage != 0)
 				n = usage_hits(thread, i, 1);
+			else if (source->is_user_time)
+				n = is_own ? perf_user_trap(thread, i) : 0;
 			else
 				n = meter_spend(&account->meter,
 				    is_own ? account->period : 0);
-			if (n > 0 || (is_own &&
+			if (n > 0 || (is_own && !source->is_user_time &&
 			    !(source->is_clock && clock->is_stray)))
 				set_period(thread, i);
 		}
@@ -556,7 +594,7 @@ perf_measures_work(unsigned column)
 {
 	const struct resource_source *source = resources.columns[column].source;
 
-	return source->usage == USAGE_CPU ||
+	return source->usage == USAGE_CPU || source->is_user_time ||
 	    source->event_type == PERF_TYPE_HARDWARE;
 }
 
@@ -730,6 +768,14 @@ const struct resource_source source_perf_user_clock = {
 	    probe_user_clock), SOFTWARE(TASK_CLOCK),
 	.release = release_user_clock, .usage = USAGE_CPU, .is_clock = true,
 	.needs_mode = true
+};
+/*
+ * A period that ends in the kernel causes no trap and is repeated.  So each trap
+ * is one period of user mode, although the event's clock runs in both.
+ */
+const struct resource_source source_perf_user = {
+	PERF_EVENT("perf event", perf_probe), SOFTWARE(TASK_CLOCK),
+	.is_user_time = true
 };
 #define PERF_COUNT(name, which, usage_)					\
 const struct resource_source name = {					\

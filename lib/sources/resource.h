@@ -104,6 +104,8 @@ struct resource_source {
 	bool traps;		/* each interval costs a trap, so random ones
 				   are at least half as long as their mean */
 	bool sets_each_trap;	/* none is repeated by the kernel */
+	bool is_user_time;	/* a perf event of time that is not spent in
+				   the kernel, in us */
 	bool needs_mode;	/* it matters whether ticks find the thread in
 				   the kernel */
 	bool is_coarse;		/* charges to where a tick found the thread, not

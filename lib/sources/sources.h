@@ -435,6 +435,7 @@ enum perf_clock_change perf_clock_check(struct thread *thread,
 /* ---- perf.c ---- */
 
 extern const struct resource_source source_perf_clock, source_perf_user_clock,
+    source_perf_user,
     source_perf_faults,
     source_perf_major_faults, source_perf_minor_faults, source_perf_switches,
     source_perf_syscalls, source_perf_cycles, source_perf_instructions,

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""user-time.py -- time in user mode is where it was used, in short processes,
+too.
+
+tests/programs/scripted.c computes as long in its children as in itself.  A
+sample in a child takes some of the child's time, much of it in the kernel; so
+the share may be off by more than elsewhere.  tests/judge.py decides.  Speaks
+TAP.
+"""
+import json
+import os
+import tempfile
+
+import judge
+from claims import Claims
+from cpprof import documents, run, text
+
+BUILD = os.path.abspath(os.environ.get("builddir", "."))
+SCRIPTED = os.path.join(BUILD, "tests/programs/scripted")
+SCRIPT = "repeat %d { a 2ms fork 1 { b 2ms } }"
+TOLERANCE = 0.1
+
+
+def hits_of(name):
+    rows = documents([name], "resource user", "threshold 0",
+                     "functions")[-1]["rows"]
+    return {row["path"][0]: row["hits"] for row in rows}
+
+
+def main():
+    claims = Claims()
+    claim = "children have their share of user"
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        name = os.path.join(directory, "user.cpprof")
+
+        def measure(times):
+            done = run("record", "--no-prompt", "--force", "-r", "user", "-o",
+                       name, SCRIPTED, SCRIPT % (700 * times), timeout=3600)
+            parts = json.loads(done.stdout)["parts"]
+            hits = hits_of(name)
+            found = [hits.get(part, 0) for part in ("part_a", "part_b")]
+            true = [parts[part]["ns"] for part in ("part_a", "part_b")]
+            return {claim: judge.Share(found[1], sum(found),
+                                       true[1] / sum(true),
+                                       tolerance=TOLERANCE)}
+
+        run("record", "--no-prompt", "-r", "user", "-o", name, SCRIPTED,
+            "a 20ms")
+        if "perf event" in text([name], "info"):
+            judge.decide(claims, [claim], measure)
+        else:
+            claims.skip(claim, "only ticks count time in user mode here")
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()
