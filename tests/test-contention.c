@@ -1009,6 +1009,513 @@ contention_counts_files_if_somebody_wakes(void **state)
 	assert_int_equal(contention_may_have(&contention, &object), 0);
 }
 
+/* ---- single cases, to the nanosecond ---- */
+
+static struct contention books;
+
+static void
+begin_books(void)
+{
+	memset(&books, 0, sizeof books);
+	charges.n = 0;
+}
+
+static struct contention_wait *
+wait_for(enum contention_kind kind, const void *object, uint32_t path,
+         uint64_t now_ns)
+{
+	return contention_begin(&books, kind, object,
+	    &(struct contention_path){ .number = path }, now_ns);
+}
+
+static void
+end_wait(struct contention_wait *wait, enum contention_end how,
+         uint64_t now_ns)
+{
+	charges.n = 0;
+	contention_end(&books, wait, how, now_ns, &charges);
+}
+
+static void
+release_lock(const void *lock, uint64_t now_ns)
+{
+	charges.n = 0;
+	contention_release(&books, lock, now_ns, &charges);
+}
+
+/* The oldest that waits for it is woken; of a mutex, by one who holds it. */
+static void
+wake_one(enum contention_kind kind, const void *object, uint32_t by,
+         uint64_t now_ns)
+{
+	const struct contention_wake wake = { .kind = kind, .object = object,
+		.n = 1, .bits = UINT32_MAX, .by.number = by };
+
+	charges.n = 0;
+	contention_wake(&books, &wake, now_ns, &charges);
+}
+
+static void
+assert_charge(unsigned i, enum contention_cause cause, uint32_t waiter,
+              uint64_t ns)
+{
+	assert_true(i < charges.n);
+	assert_int_equal(charges.items[i].cause, cause);
+	assert_int_equal(charges.items[i].waiter.number, waiter);
+	assert_int_equal(charges.items[i].ns, ns);
+}
+
+static void
+assert_only_charge(enum contention_cause cause, uint32_t waiter, uint64_t ns)
+{
+	assert_int_equal(charges.n, 1);
+	assert_charge(0, cause, waiter, ns);
+}
+
+static void
+assert_forgotten(const void *object)
+{
+	assert_int_equal(contention_may_have(&books, object), 0);
+}
+
+/* 40 waiters of 32 paths, which one call can charge. */
+static void
+contention_adds_up_equal_waiters_in_crowds(void **state)
+{
+	const char lock = 0;
+
+	(void)state;
+	begin_books();
+	for (uint32_t i = 0; i < 40; i++)
+		wait_for(CONTENTION_LOCK, &lock, i % CONTENTION_CHARGES, i);
+	release_lock(&lock, 1000);
+	assert_int_equal(charges.n, CONTENTION_CHARGES);
+	for (uint32_t i = 0; i < CONTENTION_CHARGES; i++)
+		assert_charge(i, CONTENTION_BY_CALLER, i, i < 40 - 32 ?
+		              1000 - i + 1000 - (i + 32) : 1000 - i);
+}
+
+/* A piece without room stays with its wait, and is never another waiter's. */
+static void
+contention_keeps_what_has_no_room(void **state)
+{
+	struct contention_wait *waits[40];
+	const char lock = 0;
+
+	(void)state;
+	begin_books();
+	for (uint32_t i = 0; i < 40; i++)
+		waits[i] = wait_for(CONTENTION_LOCK, &lock, i, 0);
+	release_lock(&lock, 1000);
+	assert_int_equal(charges.n, CONTENTION_CHARGES);
+	for (uint32_t i = 0; i < CONTENTION_CHARGES; i++)
+		assert_charge(i, CONTENTION_BY_CALLER, i, 1000);
+	end_wait(waits[39], CONTENTION_GOT, 1010);
+	assert_charge(0, CONTENTION_WAKE_UP, 39, 1010);
+	for (uint32_t i = 1; i < CONTENTION_CHARGES; i++)
+		assert_charge(i, CONTENTION_WAKE_UP, i - 1, 10);
+}
+
+/* Nor is it added to one of another cause. */
+static void
+contention_tells_causes_apart_in_crowds(void **state)
+{
+	struct contention_wait *writer;
+	const char lock = 0;
+
+	(void)state;
+	begin_books();
+	writer = wait_for(CONTENTION_LOCK, &lock, 0, 0);
+	for (uint32_t i = 0; i < 33; i++)
+		wait_for(CONTENTION_LOCK, &lock, i % 32, 0)->is_shared = true;
+	release_lock(&lock, 100);
+	charges.n = 0;
+	/* Readers go on beside a reader, a writer does not. */
+	contention_take(&books, &lock, true, 150, &charges);
+	assert_only_charge(CONTENTION_WAKE_UP, 0, 50);
+	end_wait(writer, CONTENTION_GOT, 200);
+	assert_charge(0, CONTENTION_NOT_SEEN, 0, 50);
+	assert_charge(1, CONTENTION_WAKE_UP, 0, 200);
+	for (uint32_t i = 1; i < 31; i++)
+		assert_charge(i + 1, CONTENTION_WAKE_UP, i, 100);
+	assert_int_equal(charges.n, CONTENTION_CHARGES);
+}
+
+/* Threads read the clock before they are serialised. */
+static void
+contention_takes_a_clock_that_is_behind_as_now(void **state)
+{
+	struct contention_wait *wait;
+	const char lock = 0;
+
+	(void)state;
+	begin_books();
+	wait = wait_for(CONTENTION_LOCK, &lock, 1, 100);
+	release_lock(&lock, 90);
+	assert_int_equal(charges.n, 0);
+	end_wait(wait, CONTENTION_GOT, 95);
+	assert_int_equal(charges.n, 0);
+	assert_forgotten(&lock);
+}
+
+static void
+contention_knows_locks_got_at_once(void **state)
+{
+	struct contention_wait *wait;
+	const char lock = 0;
+
+	(void)state;
+	begin_books();
+	wait = wait_for(CONTENTION_LOCK, &lock, 1, 0);
+	end_wait(wait, CONTENTION_GOT_AT_ONCE, 5);
+	assert_int_equal(charges.n, 0);
+	assert_forgotten(&lock);
+	wait = wait_for(CONTENTION_LOCK, &lock, 1, 20);
+	release_lock(&lock, 30);
+	assert_only_charge(CONTENTION_BY_CALLER, 1, 10);
+	end_wait(wait, CONTENTION_GOT_AT_ONCE, 35);
+	assert_only_charge(CONTENTION_WAKE_UP, 1, 5);
+	assert_forgotten(&lock);
+}
+
+static void
+contention_charges_nothing_where_nobody_waited(void **state)
+{
+	const char object = 0;
+
+	(void)state;
+	begin_books();
+	for (unsigned kind = CONTENTION_LOCK; kind <= CONTENTION_FILE; kind++) {
+		end_wait(wait_for(kind, &object, 1, 0), CONTENTION_NOTHING, 50);
+		assert_int_equal(charges.n, 0);
+		assert_forgotten(&object);
+	}
+}
+
+/* A hold that nobody saw begin: its end is seen, and a writer waited for it. */
+static void
+contention_charges_holds_whose_beginning_was_not_seen(void **state)
+{
+	struct contention_wait *writer, *reader;
+	const char lock = 0;
+
+	(void)state;
+	begin_books();
+	writer = wait_for(CONTENTION_LOCK, &lock, 1, 0);
+	reader = wait_for(CONTENTION_LOCK, &lock, 2, 0);
+	reader->is_shared = true;
+	release_lock(&lock, 10);
+	assert_int_equal(charges.n, 2);
+	release_lock(&lock, 30);
+	assert_only_charge(CONTENTION_BY_CALLER, 1, 20);
+	end_wait(reader, CONTENTION_GOT, 40);
+	assert_charge(0, CONTENTION_WAKE_UP, 2, 30);
+	assert_charge(1, CONTENTION_WAKE_UP, 1, 10);
+	end_wait(writer, CONTENTION_GOT, 45);
+	assert_only_charge(CONTENTION_NOT_SEEN, 1, 5);
+	assert_forgotten(&lock);
+}
+
+static bool
+is_always_held(const void *lock)
+{
+	(void)lock;
+	return true;
+}
+
+/* Who is woken then waits for the mutex, if somebody holds it. */
+static void
+contention_goes_on_with_the_mutex(void **state)
+{
+	const char condition = 0, mutex = 0;
+	struct contention_wait *wait;
+	struct contention_wake wake = { .kind = CONTENTION_CONDITION,
+		.object = &condition, .n = 1, .bits = UINT32_MAX };
+
+	(void)state;
+	begin_books();
+	for (unsigned is_held = 0; is_held < 2; is_held++) {
+		wake.is_held = is_held ? is_always_held : NULL;
+		wait = wait_for(CONTENTION_CONDITION, &condition, 1, 0);
+		wait->mutex = &mutex;
+		charges.n = 0;
+		contention_wake(&books, &wake, 10, &charges);
+		assert_only_charge(CONTENTION_BY_CALLER, 1, 10);
+		if (is_held) {
+			release_lock(&mutex, 20);
+			assert_only_charge(CONTENTION_BY_CALLER, 1, 10);
+		}
+		end_wait(wait, CONTENTION_GOT, 25);
+		assert_only_charge(CONTENTION_WAKE_UP, 1, is_held ? 5 : 15);
+		assert_forgotten(&condition);
+		assert_forgotten(&mutex);
+	}
+}
+
+static void
+contention_tells_how_waits_in_queues_end(void **state)
+{
+	const char object = 0;
+
+	(void)state;
+	begin_books();
+	end_wait(wait_for(CONTENTION_FUTEX, &object, 1, 0), CONTENTION_GOT, 7);
+	assert_only_charge(CONTENTION_NOT_SEEN, 1, 7);
+	end_wait(wait_for(CONTENTION_FUTEX, &object, 2, 0), CONTENTION_WITHOUT,
+	         8);
+	assert_only_charge(CONTENTION_NOT_WOKEN, 2, 8);
+	assert_forgotten(&object);
+}
+
+static void
+contention_charges_those_woken_in_vain_again(void **state)
+{
+	const char object = 0;
+	struct contention_wake wake = { .kind = CONTENTION_SEMAPHORE,
+		.object = &object, .n = 1, .bits = UINT32_MAX, .renews = true };
+
+	(void)state;
+	begin_books();
+	wait_for(CONTENTION_SEMAPHORE, &object, 1, 0);
+	wait_for(CONTENTION_SEMAPHORE, &object, 2, 0);
+	contention_wake(&books, &wake, 10, &charges);
+	assert_only_charge(CONTENTION_BY_CALLER, 1, 10);
+	charges.n = 0;
+	contention_wake(&books, &wake, 20, &charges);
+	assert_only_charge(CONTENTION_BY_CALLER, 2, 20);
+	charges.n = 0;
+	contention_wake(&books, &wake, 30, &charges);
+	assert_only_charge(CONTENTION_BY_CALLER, 1, 20);
+	wake_one(CONTENTION_SEMAPHORE, &object, 0, 40);
+	assert_int_equal(charges.n, 0);
+}
+
+/*
+ * Two threads wait for a condition; the first is woken, and the second runs.
+ * What each is charged with adds up to what both have waited.
+ */
+struct change_of_places {
+	uint64_t second_ns;		/* when the second begins to wait */
+	uint64_t release_ns;		/* when the mutex is left */
+	uint64_t by_other, wake_up;	/* pieces of the second */
+	uint64_t first;			/* and the last of the first */
+};
+
+static void
+contention_lets_waiters_change_places(void **state)
+{
+	static const struct change_of_places cases[] = {
+		/* The mutex took 10 of the second's 26, charged to the first. */
+		{ 4, 20, 6, 10, 30 },
+		/* It came when the first had been woken, */
+		{ 11, 20, 0, 10, 29 },
+		/* and when the mutex had been left, too. */
+		{ 15, 12, 0, 15, 28 },
+	};
+	const char condition = 0, mutex = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		const struct change_of_places *it = &cases[i];
+		struct contention_wake wake = { .kind = CONTENTION_CONDITION,
+			.object = &condition, .n = 1, .bits = UINT32_MAX,
+			.by.number = 7, .is_held = is_always_held };
+		struct contention_wait *waits[2];
+		unsigned n = 0;
+
+		begin_books();
+		waits[0] = wait_for(CONTENTION_CONDITION, &condition, 1, 0);
+		waits[0]->mutex = &mutex;
+		waits[1] = it->second_ns < 10 ? wait_for(CONTENTION_CONDITION,
+		    &condition, 2, it->second_ns) : NULL;
+		contention_wake(&books, &wake, 10, &charges);
+		assert_only_charge(CONTENTION_BY_CALLER, 1, 10);
+		if (it->release_ns < it->second_ns)
+			release_lock(&mutex, it->release_ns);
+		if (waits[1] == NULL)
+			waits[1] = wait_for(CONTENTION_CONDITION, &condition,
+			                    2, it->second_ns);
+		waits[1]->mutex = &mutex;
+		if (it->release_ns > it->second_ns)
+			release_lock(&mutex, it->release_ns);
+		assert_only_charge(CONTENTION_BY_CALLER, 1,
+		                   it->release_ns - 10);
+		end_wait(waits[1], CONTENTION_GOT, 30);
+		if (it->by_other > 0) {
+			assert_charge(n, CONTENTION_BY_OTHER, 2, it->by_other);
+			assert_int_equal(charges.items[n++].by.number, 7);
+		}
+		assert_charge(n++, CONTENTION_WAKE_UP, 2, it->wake_up);
+		assert_int_equal(charges.n, n);
+		charges.n = 0;
+		contention_wake(&books, &wake, 40, &charges);
+		assert_only_charge(CONTENTION_BY_CALLER, 1, it->first);
+		end_wait(waits[0], CONTENTION_GOT, 45);
+		assert_only_charge(CONTENTION_NOT_SEEN, 1, 5);
+		assert_int_equal(10 + it->release_ns - 10 + it->by_other +
+		                 it->wake_up + it->first,
+		                 40 + 30 - it->second_ns);
+		assert_forgotten(&condition);
+		assert_forgotten(&mutex);
+	}
+}
+
+/* Of several that are woken, the oldest is the one whose place is taken. */
+static void
+contention_changes_places_with_the_oldest_woken(void **state)
+{
+	struct contention_wait *waits[4];
+	const char object = 0;
+
+	(void)state;
+	begin_books();
+	for (uint32_t i = 0; i < 4; i++)
+		waits[i] = wait_for(CONTENTION_SEMAPHORE, &object, i,
+		                    i);
+	waits[0]->bits = 2;
+	contention_wake(&books, &(struct contention_wake){
+	    .kind = CONTENTION_SEMAPHORE, .object = &object, .n = 2, .bits = 1,
+	    .by.number = 9 }, 10, &charges);
+	assert_int_equal(charges.n, 2);
+	/* A thread that wakes another may have read its clock later. */
+	end_wait(waits[3], CONTENTION_GOT, 8);
+	assert_only_charge(CONTENTION_BY_OTHER, 3, 5);
+	assert_int_equal(charges.items[0].by.number, 9);
+	end_wait(waits[1], CONTENTION_WITHOUT, 20);
+	assert_only_charge(CONTENTION_NOT_WOKEN, 1, 10);
+	end_wait(waits[2], CONTENTION_GOT, 20);
+	assert_only_charge(CONTENTION_WAKE_UP, 2, 10);
+	end_wait(waits[0], CONTENTION_WITHOUT, 20);
+	assert_only_charge(CONTENTION_NOT_WOKEN, 0, 20);
+	assert_forgotten(&object);
+}
+
+static void
+contention_moves_as_many_as_are_to_move(void **state)
+{
+	struct contention_wait *waits[4];
+	/* Apart, since neighbours share a byte of the filter. */
+	static const char words[3][64];
+	const void *const from = words[0], *const to = words[1];
+	const void *const other = words[2];
+
+	(void)state;
+	begin_books();
+	for (uint32_t i = 0; i < 4; i++)
+		waits[i] = wait_for(CONTENTION_FUTEX, from, i, 0);
+	/* What each has waited so far is the caller's. */
+	wake_one(CONTENTION_FUTEX, from, 9, 10);
+	assert_int_equal(charges.n, 4);
+	contention_move(&books, from, from, 1);
+	contention_move(&books, from, to, 2);
+	wake_one(CONTENTION_FUTEX, from, 9, 20);
+	assert_only_charge(CONTENTION_BY_CALLER, 3, 10);
+	wake_one(CONTENTION_FUTEX, from, 9, 30);
+	assert_int_equal(charges.n, 0);
+	wake_one(CONTENTION_FUTEX, to, 9, 40);
+	assert_int_equal(charges.n, 2);
+	assert_charge(0, CONTENTION_BY_CALLER, 1, 30);
+	assert_charge(1, CONTENTION_BY_CALLER, 2, 30);
+	wake_one(CONTENTION_FUTEX, to, 9, 50);
+	assert_only_charge(CONTENTION_BY_CALLER, 2, 10);
+	/* Those who run already do not move. */
+	contention_move(&books, from, other, CONTENTION_ALL);
+	assert_forgotten(other);
+	for (uint32_t i = 0; i < 4; i++) {
+		end_wait(waits[i], CONTENTION_GOT, 60);
+		assert_only_charge(CONTENTION_WAKE_UP, i,
+		                   (const uint64_t[]){ 50, 20, 10, 40 }[i]);
+	}
+	assert_forgotten(from);
+	assert_forgotten(to);
+}
+
+/* Waits at the end of the process: 40 of them, then a pair of two. */
+static void
+contention_charges_all_that_has_not_ended(void **state)
+{
+	const char lock = 0, condition = 0, mutex = 0;
+	uint32_t at = 0, n = 0;
+	bool is_all;
+
+	(void)state;
+	begin_books();
+	for (uint32_t i = 0; i < 40; i++)
+		wait_for(CONTENTION_LOCK, &lock, i, i);
+	do {
+		is_all = contention_charge_all(&books, 100, &at, &charges);
+		for (unsigned i = 0; i < charges.n; i++, n++)
+			assert_charge(i, CONTENTION_NOT_ENDED, n, 100 - n);
+		charges.n = 0;
+	} while (!is_all);
+	assert_int_equal(n, 40);
+	begin_books();
+	wait_for(CONTENTION_CONDITION, &condition, 1, 0)->mutex = &mutex;
+	wake_one(CONTENTION_CONDITION, &condition, 9, 10);
+	charges.n = at = 0;
+	assert_true(contention_charge_all(&books, 30, &at, &charges));
+	assert_only_charge(CONTENTION_NOT_ENDED, 1, 20);
+}
+
+/* Addresses that share a byte of the filter: its count has no room for all. */
+static const void *
+colliding_object(uintptr_t number)
+{
+	return (const void *)(number << 40);
+}
+
+static void
+contention_finds_objects_that_share_the_filter(void **state)
+{
+	static struct contention_wait *waits[301];
+
+	(void)state;
+	begin_books();
+	for (uint32_t i = 1; i <= 300; i++) {
+		waits[i] = wait_for(CONTENTION_LOCK, colliding_object(i), i, 0);
+		assert_int_equal(contention_may_have(&books,
+		                                     colliding_object(i)), 1);
+	}
+	for (uint32_t i = 1; i < 300; i++) {
+		release_lock(colliding_object(i), i);
+		assert_only_charge(CONTENTION_BY_CALLER, i, i);
+		end_wait(waits[i], CONTENTION_GOT, i);
+		assert_int_equal(contention_may_have(&books,
+		                                     colliding_object(300)), 1);
+	}
+}
+
+/* Full tables refuse, and what is given back is used again. */
+static void
+contention_has_room_for_so_many(void **state)
+{
+	static struct contention_wait *waits[CONTENTION_WAITS];
+	static const char objects[CONTENTION_ENTRIES + 1];
+	const char other = 0;
+
+	(void)state;
+	begin_books();
+	for (unsigned round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < CONTENTION_ENTRIES; i++) {
+			waits[i] = wait_for(CONTENTION_LOCK, &objects[i], i, 0);
+			assert_non_null(waits[i]);
+		}
+		assert_null(wait_for(CONTENTION_LOCK,
+		    &objects[CONTENTION_ENTRIES], 0, 0));
+		for (uint32_t i = 0; i < CONTENTION_ENTRIES; i++)
+			end_wait(waits[i], CONTENTION_NOTHING, 0);
+		for (uint32_t i = 0; i < CONTENTION_WAITS; i++) {
+			waits[i] = wait_for(CONTENTION_LOCK, &objects[0], i, 0);
+			assert_non_null(waits[i]);
+		}
+		assert_null(wait_for(CONTENTION_LOCK, &other, 0, 0));
+		assert_forgotten(&other);
+		for (uint32_t i = 0; i < CONTENTION_WAITS; i++)
+			end_wait(waits[i], CONTENTION_NOTHING, 0);
+		assert_forgotten(&objects[0]);
+	}
+}
+
 int
 main(void)
 {
@@ -1025,6 +1532,27 @@ main(void)
 		cmocka_unit_test(contention_knows_the_last_of_a_barrier),
 		cmocka_unit_test(contention_moves_waiters_of_futexes),
 		cmocka_unit_test(contention_counts_files_if_somebody_wakes),
+		cmocka_unit_test(contention_adds_up_equal_waiters_in_crowds),
+		cmocka_unit_test(contention_keeps_what_has_no_room),
+		cmocka_unit_test(contention_tells_causes_apart_in_crowds),
+		cmocka_unit_test(
+		    contention_takes_a_clock_that_is_behind_as_now),
+		cmocka_unit_test(contention_knows_locks_got_at_once),
+		cmocka_unit_test(
+		    contention_charges_nothing_where_nobody_waited),
+		cmocka_unit_test(
+		    contention_charges_holds_whose_beginning_was_not_seen),
+		cmocka_unit_test(contention_goes_on_with_the_mutex),
+		cmocka_unit_test(contention_tells_how_waits_in_queues_end),
+		cmocka_unit_test(contention_charges_those_woken_in_vain_again),
+		cmocka_unit_test(contention_lets_waiters_change_places),
+		cmocka_unit_test(
+		    contention_changes_places_with_the_oldest_woken),
+		cmocka_unit_test(contention_moves_as_many_as_are_to_move),
+		cmocka_unit_test(contention_charges_all_that_has_not_ended),
+		cmocka_unit_test(
+		    contention_finds_objects_that_share_the_filter),
+		cmocka_unit_test(contention_has_room_for_so_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
