@@ -93,10 +93,12 @@ unit_tests = $(format_tests) \
 	tests/test-aarch64 \
 	tests/test-address-lines \
 	tests/test-arguments \
+	tests/test-autofdo \
 	tests/test-base \
 	tests/test-call-flow \
 	tests/test-call-lengths \
 	tests/test-change \
+	tests/test-change-points \
 	tests/test-outliers \
 	tests/test-own-file \
 	tests/test-commands \
@@ -165,6 +167,12 @@ tests_test_own_file_SOURCES = tests/test-own-file.c
 tests_test_own_file_CFLAGS = $(unit_cflags)
 tests_test_own_file_LDADD = $(unit_libs)
 
+tests_test_autofdo_SOURCES = tests/test-autofdo.c \
+	tests/failing-memory.h tests/module-fixture.h
+tests_test_autofdo_CFLAGS = $(unit_cflags)
+tests_test_autofdo_LDADD = $(unit_libs)
+tests_test_autofdo_LDFLAGS = $(failing_memory)
+
 tests_test_base_SOURCES = tests/test-base.c
 tests_test_base_CFLAGS = $(unit_cflags)
 tests_test_base_LDADD = $(unit_libs)
@@ -178,6 +186,12 @@ tests_test_change_SOURCES = tests/test-change.c tests/failing-memory.h \
 tests_test_change_CFLAGS = $(unit_cflags)
 tests_test_change_LDADD = $(unit_libs)
 tests_test_change_LDFLAGS = $(failing_memory)
+
+tests_test_change_points_SOURCES = tests/test-change-points.c \
+	tests/failing-memory.h tests/random-numbers.h
+tests_test_change_points_CFLAGS = $(unit_cflags)
+tests_test_change_points_LDADD = $(unit_libs)
+tests_test_change_points_LDFLAGS = $(failing_memory)
 
 tests_test_outliers_SOURCES = tests/test-outliers.c tests/failing-memory.h \
 	tests/random-numbers.h
