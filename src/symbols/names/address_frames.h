@@ -247,7 +247,10 @@ const struct kept_address *kept_names_find(const struct kept_names *kept,
                                            const struct kept_range *range,
                                            uint64_t address);
 
-/* The locations of an address; their names are of kept_names_texts. */
+/*
+ * The locations of an address, NULL if it has none; their names are of
+ * kept_names_texts.
+ */
 const struct location *kept_names_locations(const struct kept_names *kept,
                                             const struct kept_address *found);
 

@@ -177,7 +177,7 @@ kept_names_find(const struct kept_names *kept, const struct kept_range *range,
 	const struct kept_address *addresses;
 	size_t at;
 
-	if (range == NULL)
+	if (range == NULL || range->n == 0)
 		return NULL;
 	addresses = &kept->addresses[range->first];
 	at = partition_point(range->n, i, addresses[i].address < address);
@@ -189,5 +189,5 @@ const struct location *
 kept_names_locations(const struct kept_names *kept,
                      const struct kept_address *found)
 {
-	return kept->locations + found->first;
+	return found->n > 0 ? kept->locations + found->first : NULL;
 }
