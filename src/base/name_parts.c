@@ -666,8 +666,9 @@ next_outer(const struct parts_finding *finding, struct outer *outer,
 	       (parts->tokens[outer->token].begin < outer->at ||
 	        parts->tokens[outer->token].end == 0))
 		outer->token++;
-	*token = &parts->tokens[outer->token];
-	if (outer->token < parts->n_tokens && (*token)->begin == outer->at &&
+	*token = outer->token < parts->n_tokens ?
+	    &parts->tokens[outer->token] : NULL;
+	if (*token != NULL && (*token)->begin == outer->at &&
 	    (*token)->end <= outer->end) {
 		outer->at = (*token)->end;
 		return OUTER_TOKEN;
