@@ -206,3 +206,12 @@ structure:
 	cd $(srcdir) && $(PYTHON3) bench/structure.py \
 		>doc/measurements/structure.md
 .PHONY: structure
+
+# What profilers say of recursive functions: make recursion writes doc/recursion.md
+# (perf, go, gprof, valgrind; flamegraph.pl in PATH or the folder FLAMEGRAPH).
+EXTRA_DIST += bench/recursion.py bench/programs/recursion.c
+recursion: all
+	$(PYTHON3) $(srcdir)/bench/recursion.py ./cpprof $${ROUNDS:-1000} \
+		>recursion.md
+	mv recursion.md $(srcdir)/doc/recursion.md
+.PHONY: recursion
