@@ -716,6 +716,8 @@ source_peek(struct source *source, size_t wanted, size_t *size,
 void
 source_skip(struct source *source, size_t n)
 {
+	if (n == 0)	/* there may be no bytes at all */
+		return;
 	source->bytes += n;
 	source->n_bytes -= n;
 	source->n_skipped += n;

@@ -448,7 +448,8 @@ otlp_messages_find(struct otlp_messages *messages, struct reader *reader,
 		                              size, error) :
 		    otlp_messages_add(messages, 0, size, error);
 	}
-	if (messages->bytes.length > 0) {
+	/* The bytes of {} are none, but they are somewhere. */
+	if (messages->base == NULL || messages->bytes.length > 0) {
 		text_add_fill(&messages->bytes, '\0', PROTOBUF_PADDING);
 		messages->base = (const unsigned char *)messages->bytes.bytes;
 	}

@@ -394,15 +394,15 @@ keep_weight(struct speedscope *input, struct decimal weight)
 static bool
 speedscope_is_sum(const struct speedscope *input)
 {
-	const struct stretch *stretches = input->stretches +
-	                                  input->part.first_stretch;
 	const size_t n = input->n_stretches - input->part.first_stretch;
+	const struct stretch *stretches;
 	uint32_t least = NO_NODE, most = 0;
 	bool *is_seen;
 	size_t i = 0;
 
 	if (n < STRETCHES_OF_A_SUM)
 		return false;
+	stretches = input->stretches + input->part.first_stretch;
 	for (i = 0; i < n; i++) {
 		if (stretches[i].node < least)
 			least = stretches[i].node;
@@ -726,7 +726,7 @@ subtract(struct decimal to, struct decimal from, struct decimal *difference)
 	for (; exponent <= 18; exponent++) {
 		int64_t a, b;
 
-		difference->exponent = exponent;
+		*difference = (struct decimal){ .exponent = exponent };
 		if (decimal_scale(to, -exponent, &a, NULL) &&
 		    decimal_scale(from, -exponent, &b, NULL))
 			return !__builtin_sub_overflow(a, b,

@@ -39,10 +39,13 @@ size_t
 disassembly_find(const struct disassembly *disassembly, size_t first,
                  size_t end, uint64_t address)
 {
-	const struct instruction *items = &disassembly->items[first];
-	size_t n = partition_point(end - first, i,
-	                           items[i].address <= address);
+	const struct instruction *items;
+	size_t n;
 
+	if (first == end)
+		return SIZE_MAX;
+	items = &disassembly->items[first];
+	n = partition_point(end - first, i, items[i].address <= address);
 	if (n == 0 || address - items[n - 1].address >= items[n - 1].size)
 		return SIZE_MAX;
 	return first + n - 1;
