@@ -335,12 +335,12 @@ def slow_calls(_):
     (row,) = (row for row in table["rows"] if row["kind"] == "tail")
     (function,) = row["path"]
     assert [table["next"][n] for n in "12"] == [
-        "base calls below p90", "narrow calls above p90"], table
+        "base calls below p95", "narrow calls above p95"], table
     # Its hits, and the shares, are what the proposed command leaves.
     slow, others = (
         [(each["path"][0], each["hits"]) for each in cpprof.documents(
             [path], step, "threshold 0", "functions")[-1]["rows"]]
-        for step in ("narrow calls above p90", "narrow calls below p90"))
+        for step in ("narrow calls above p95", "narrow calls below p95"))
     assert row["hits"] == dict(slow)[function], (row, slow)
     shares = [round(100 * dict(side).get(function, 0) / side[0][1])
               for side in (slow, others)]
@@ -353,7 +353,7 @@ def slow_calls(_):
     # Shares of few samples, which have several hits each.
     assert 1 < float(error) < int(more) / 3, row
     # Not where steps left a part, and of no other resource.
-    assert "tail" not in by_kind(explained("narrow calls above p90"))
+    assert "tail" not in by_kind(explained("narrow calls above p95"))
     assert "tail" not in by_kind(explained("drop nanosleep"))
 
 

@@ -16,7 +16,7 @@
  *
  * tail		A function's share of what the slowest observed calls used minus
  *		its share of what the others used.  The slowest are one in 1,000,
- *		100 or 10, as soon as they are LEAST_SLOW.  Only if nothing was
+ *		100, 20 or 10, as soon as they are LEAST_SLOW.  Only if nothing was
  *		refined.
  * waits	The two functions of which one has waited longest for the other;
  *		of both the callers of what waits and of what ends waits.  Waits
@@ -461,7 +461,7 @@ topic_tail_of(struct topic_tail *tail, const struct observed_calls *calls,
 		const char *percentile, *share;
 		double p;
 	} parts[] = { { "p99.9", "0.1%", 0.999 }, { "p99", "1%", 0.99 },
-		{ "p90", "10%", 0.9 } };
+		{ "p95", "5%", 0.95 }, { "p90", "10%", 0.9 } };
 	struct known_calls known;
 	bool is_found = false;
 
