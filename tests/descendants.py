@@ -326,21 +326,22 @@ def check_killed(directory):
 ASKS = """
 import ctypes, mmap, os, struct, subprocess, sys, time
 QUESTIONS, ASKED, YES, NO, NOW, WAKE = 16080, 1, 3, 4, 1, 1
+own = os.stat('/proc/self/ns/pid').st_ino << 32 | os.getpid()
 with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
     shared = mmap.mmap(file.fileno(), 0)
 child = subprocess.Popen(['sleep', '60'])
 for pid in int(sys.argv[1]), child.pid:
-    struct.pack_into('IIII', shared, QUESTIONS, os.getpid(), ASKED, pid, NOW)
+    struct.pack_into('QIII', shared, QUESTIONS, own, ASKED, pid, NOW)
     n = ctypes.c_uint32.from_buffer(shared, QUESTIONS - 4)
     n.value += 1
     ctypes.CDLL(None).syscall(202, ctypes.byref(n), WAKE, 1 << 30, None, None,
                               0)
     until = time.monotonic() + 60
     while time.monotonic() < until and \\
-            struct.unpack_from('I', shared, QUESTIONS + 4)[0] < YES:
+            struct.unpack_from('I', shared, QUESTIONS + 8)[0] < YES:
         time.sleep(0.01)
     print({YES: 'yes', NO: 'no'}.get(
-        struct.unpack_from('I', shared, QUESTIONS + 4)[0]))
+        struct.unpack_from('I', shared, QUESTIONS + 8)[0]))
 child.kill()
 """
 
@@ -360,6 +361,7 @@ def check_others(directory):
 TAKES_ALL = """
 import mmap, os, struct, subprocess, sys
 QUESTIONS, ALL, YES = 16080, 16, 3
+namespace = os.stat('/proc/self/ns/pid').st_ino
 with open(os.environ['CPPROF_SHARED'], 'r+b') as file:
     shared = mmap.mmap(file.fileno(), 0)
 words = ['./starter', '/usr/bin/env']
@@ -372,7 +374,7 @@ os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
 lives = sys.argv[1] == 'live'
 for i in range(ALL):
     asker = os.getppid() if lives else (ended.pid, zombie)[i % 2]
-    struct.pack_into('II', shared, QUESTIONS + 16 * i, asker,
+    struct.pack_into('QI', shared, QUESTIONS + 24 * i, namespace << 32 | asker,
                      (0, YES)[i // 2 % 2])
 if lives:
     os.waitpid(os.posix_spawn(words[0], words, os.environ), 0)

@@ -21,6 +21,7 @@
 #define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
 				   the user has not chosen it */
 #define DRAWN_US 4000		/* of the clock: rare enough to be set each */
+#define TRAPS_ALIKE 8		/* before the kernel repeats another period */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
 				   none */
@@ -295,6 +296,20 @@ repeated_period(const struct account *account)
 }
 
 /*
+ * One that the kernel repeats a few times: a 48th to a half longer than the
+ * interval, so that each trap crosses a boundary.
+ */
+static uint64_t
+varied_period(const struct account *account)
+{
+	const uint64_t least = repeated_period(account);
+	const uint64_t range = account->meter.interval / 2;
+
+	return least + (range == 0 ? 0 :
+	    meter_random(account->seen + account->n_traps) % range);
+}
+
+/*
  * The same for a clock.  A program that closes descriptors may count them, so
  * the new one is closed before the program goes on, if the kernel can repeat
  * the period.
@@ -324,7 +339,7 @@ open_clock_again(struct thread *thread, unsigned column)
  * repeated ones can be in step with what the program does, or with its turns on a
  * shared processor.  So long ones are drawn and set each time, unless there are
  * too many descriptors to be kept, and short ones at first, as those of short
- * threads are.
+ * threads are.  Later, another period is repeated now and then.
  */
 static void
 set_clock(struct thread *thread, unsigned column)
@@ -341,18 +356,18 @@ set_clock(struct thread *thread, unsigned column)
 	    perf_clock_steady(thread, column, !is_drawn &&
 	    account->n_traps >= by_hand);
 	const bool is_by_hand = !is_repeated || is_new;
-	uint64_t period = repeated_period(account), number;
+	uint64_t period, number;
 
-	if (!is_by_hand && account->period == period && !account->traps_once &&
-	    !account->is_by_hand)
+	if (!is_by_hand && account->n_traps % TRAPS_ALIKE != 0 &&
+	    !account->traps_once && !account->is_by_hand)
 		return;
 	/* It is closed, or is the program's now. */
 	if (!perf_event_is_ours(account)) {
 		open_clock_again(thread, column);
 		return;
 	}
-	if (is_by_hand)
-		period = period_to_boundary(account, column);
+	period = is_by_hand ? period_to_boundary(account, column) :
+	    varied_period(account);
 	number = 1000 * (is_by_hand ?
 	    perf_clock_set(thread, column, period, least) : period);
 	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
