@@ -296,14 +296,14 @@ repeated_period(const struct account *account)
 }
 
 /*
- * One that the kernel repeats a few times: a 48th to a half longer than the
+ * One that the kernel repeats a few times: a 48th to a seventh longer than the
  * interval, so that each trap crosses a boundary.
  */
 static uint64_t
 varied_period(const struct account *account)
 {
 	const uint64_t least = repeated_period(account);
-	const uint64_t range = account->meter.interval / 2;
+	const uint64_t range = account->meter.interval / 8;
 
 	return least + (range == 0 ? 0 :
 	    meter_random(account->seen + account->n_traps) % range);
