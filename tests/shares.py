@@ -207,12 +207,13 @@ OF_USER = ('kinds of work', 'kinds of work, at random', 'threads, 1 ms and 2',
 WITH_TICKS = ('kinds of work', 'threads, 1 ms and 2', 'a pool of eight')
 # An ordinary user may not see the kernel from outside.
 COMPUTING = 'repeat {n} {{ any {{ a ~400us b ~400us c ~800us }} }}'
+# An interval of each thread has no sample, mostly the first one.
 CASES_OUTSIDE = (
     ('kinds of work', MIX, 6000, ('-F', '1000'), False),
     ('kinds of computing', COMPUTING, 5000, ('-F', '1000'), False),
-    ('threads, 3 ms and 6', SHORT % ('thread 1', '3ms', '6ms', 'join'), 300,
+    ('threads, 20 ms and 40', SHORT % ('thread 1', '20ms', '40ms', 'join'), 60,
      ('-F', '1000'), False),
-    ('forked, 6 ms and 3', SHORT % ('fork 1', '6ms', '3ms', ''), 300,
+    ('forked, 40 ms and 20', SHORT % ('fork 1', '40ms', '20ms', ''), 60,
      ('-F', '1000'), False),
     ('a pool of eight', 'thread 8 {{ repeat {n} {{ b 300us c 900us lock {{ a '
      '20us }} }} }} join', 300, ('-F', '1000'), False),
