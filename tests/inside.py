@@ -229,6 +229,20 @@ def check_shares(directory, how, *options, before=None):
                  ended == '', ended)
 
 
+def check_sealed(directory):
+    """A mask that the C library lets no program have is left as it is."""
+    path = os.path.join(directory, 'sealed')
+    with hosted(directory, 600000, 'sealed') as process:
+        result = inside(process, path, '--for', '0.5s')
+        ended = ends_when_told(process)
+    found = hits(path)
+    claims.check('a thread that blocks even the C library\'s signals is told',
+                 result.returncode == 0 and '1 of its threads block all '
+                 'signals' in result.stderr and set(found) & set(PARTS) and
+                 'blocked_long' not in found, (result.stderr, found))
+    claims.check('and goes on as ever', ended == '', ended)
+
+
 def check_file(directory):
     path = os.path.join(directory, 'file')
     with hosted(directory, 60000) as process:
@@ -564,6 +578,7 @@ def main():
             check_shares(directory, 'as it is')
             check_shares(directory, 'without perf events',
                          before=forbid_events)
+            check_sealed(directory)
             check_file(directory)
             check_any(directory)
             check_again(directory)

@@ -997,13 +997,10 @@ take_snapshot(struct fixture *fixture, const struct snapshot *from)
 	       from->registers, from->stack, sizeof from->stack);
 }
 
+/* Starts a thread that posts is_there when its stack can be read. */
 static void
-stack_comes_whole_beyond_its_copy(void **state)
+start_thread(pthread_t *thread, void *(*function)(void *))
 {
-	struct fixture *fixture = *state;
-	struct snapshot first;
-	struct profile *profile;
-	pthread_t thread;
 	char from = 0, to;
 
 	if (process_vm_readv(getpid(), &(struct iovec){ &to, 1 }, 1,
@@ -1013,8 +1010,19 @@ stack_comes_whole_beyond_its_copy(void **state)
 	}
 	sem_init(&is_there, 0, 0);
 	sem_init(&may_return, 0, 0);
-	assert_int_equal(pthread_create(&thread, NULL, run, NULL), 0);
+	assert_int_equal(pthread_create(thread, NULL, function, NULL), 0);
 	sem_wait(&is_there);
+}
+
+static void
+stack_comes_whole_beyond_its_copy(void **state)
+{
+	struct fixture *fixture = *state;
+	struct snapshot first;
+	struct profile *profile;
+	pthread_t thread;
+
+	start_thread(&thread, run);
 	first = snapshot;
 	map_self(fixture);
 	take_snapshot(fixture, &first);
@@ -1098,18 +1106,8 @@ interrupted_stack_may_have_changed(void **state)
 	struct snapshot first;
 	struct profile *profile;
 	pthread_t thread;
-	char from = 0, to;
 
-	if (process_vm_readv(getpid(), &(struct iovec){ &to, 1 }, 1,
-	                     &(struct iovec){ &from, 1 }, 1, 0) != 1) {
-		print_message("process_vm_readv: %s\n", strerror(errno));
-		skip();		/* qemu-user has none */
-	}
-	sem_init(&is_there, 0, 0);
-	sem_init(&may_return, 0, 0);
-	assert_int_equal(pthread_create(&thread, NULL, run_with_signal, NULL),
-	                 0);
-	sem_wait(&is_there);
+	start_thread(&thread, run_with_signal);
 	first = snapshot;
 	map_self(fixture);
 	take_snapshot(fixture, &first);

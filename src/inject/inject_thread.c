@@ -626,8 +626,7 @@ inject_blocked(pid_t pid, pid_t tid)
 enum inject_change {
 	CHANGE_DONE,
 	CHANGE_LATER,	/* not in the state in which the thread is now */
-	CHANGE_NEVER,	/* it has ended, may not be stopped, or waits for the
-			 * signals that it blocks, as glibc's timers do */
+	CHANGE_NEVER,	/* it has ended, or may not be stopped */
 };
 
 /*
@@ -640,9 +639,8 @@ enum inject_change {
 static enum inject_change
 inject_change_mask(pid_t tid, uint64_t signals, bool is_blocked)
 {
-	struct user_regs_struct registers;
 	uint64_t mask = 0;
-	bool ok, is_own, waits;
+	bool ok, is_own;
 
 	if (!inject_thread_stop(tid)) {
 		if (errno != EAGAIN)
@@ -650,17 +648,13 @@ inject_change_mask(pid_t tid, uint64_t signals, bool is_blocked)
 		inject_release_late();
 		return CHANGE_LATER;
 	}
-	ok = ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) == 0 &&
-	    ptrace(PTRACE_GETREGS, tid, 0, &registers) == 0;
+	ok = ptrace(PTRACE_GETSIGMASK, tid, sizeof mask, &mask) == 0;
 	is_own = (mask & SIGNALS_OF_LIBRARY) != 0;
-	waits = ok && registers.orig_rax == SYS_rt_sigtimedwait;
 	mask = is_blocked ? mask | signals : mask & ~signals;
 	ok = ok && (is_own ||
 	    ptrace(PTRACE_SETSIGMASK, tid, sizeof mask, &mask) == 0);
 	inject_thread_release(tid);
-	if (!ok || (is_own && waits))
-		return CHANGE_NEVER;
-	return is_own ? CHANGE_LATER : CHANGE_DONE;
+	return !ok ? CHANGE_NEVER : is_own ? CHANGE_LATER : CHANGE_DONE;
 }
 
 /* The collector's own thread must stay as it is. */

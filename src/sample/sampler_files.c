@@ -327,13 +327,13 @@ sampler_put_lost(struct sampler *sampler, struct sampler_process *process,
 
 		if (some > most - n)
 			some = most - n;
+		if (some > 0 && process->file == NULL &&
+		    sampler_begin_file(sampler, process, &ignored) != 0)
+			return 0;
 		ring->lost -= (double)some;
 		n += some;
 	}
 	if (n == 0)
-		return 0;
-	if (process->file == NULL &&
-	    sampler_begin_file(sampler, process, &ignored) != 0)
 		return 0;
 	sample_file_drop(process->file, CPPROFDATA_LOST_FULL,
 	                 sampler->options->events.kinds[kind].resource, n, n);

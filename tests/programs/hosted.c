@@ -11,10 +11,10 @@
  *
  * Modes: `late` starts a third pair of functions' thread in the middle of the
  * time, and many short ones, which together use some time; `blocked` has a thread
- * that blocks all signals; `waits` has threads that wait in many ways, and counts
- * waits that were cut short or failed; `malloc` has the main thread allocate without
- * end; `returns` has a thread of that name that calls functions and returns from
- * them all the time.
+ * that blocks all signals; `sealed` has one that blocks the C library's as well;
+ * `waits` has threads that wait in many ways, and counts waits that were cut short
+ * or failed; `malloc` has the main thread allocate without end; `returns` has a
+ * thread of that name that calls functions and returns from them all the time.
  *
  * Prints what went wrong, and exits with 7.
  */
@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,6 +126,22 @@ blocked(void *unused)
 		    number != 33 && /* the C library's */
 		    sigismember(&all, number) == 0)
 			n_wrong++;
+	return unused;
+}
+
+/* By the kernel's own call, which blocks the C library's signals, too. */
+static void *
+sealed(void *unused)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t mask = 0;
+
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
+	while (!is_over)
+		turn(4, blocked_long, 2000000);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &mask, sizeof mask);
+	if ((mask | 1 << (SIGKILL - 1) | 1 << (SIGSTOP - 1)) != all)
+		n_wrong++;
 	return unused;
 }
 
@@ -287,6 +304,8 @@ main(int argc, char **argv)
 			pthread_create(&threads[n++], NULL, returns, NULL);
 		if (strcmp(argv[i], "blocked") == 0)
 			pthread_create(&threads[n++], NULL, blocked, NULL);
+		if (strcmp(argv[i], "sealed") == 0)
+			pthread_create(&threads[n++], NULL, sealed, NULL);
 		if (strcmp(argv[i], "waits") != 0)
 			continue;
 		waits = true;

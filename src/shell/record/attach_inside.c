@@ -215,9 +215,10 @@ attach_inside_begin(struct attach_inside_one *one, pid_t pid,
 	if (result != 0)
 		inject_place_remove(&one->place);
 	else if (one->target.n_unreached > 0)
-		message_note("%zu of the threads of process %ld block the "
-		             "collector's signals: they are not sampled",
-		             one->target.n_unreached, (long)pid);
+		message_note("process %ld: %zu of its threads block all "
+		             "signals and are not sampled: record it from "
+		             "outside, without --inside, to see them",
+		             (long)pid, one->target.n_unreached);
 	text_free(&settings);
 	return result;
 }

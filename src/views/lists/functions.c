@@ -233,18 +233,26 @@ list_saw_returns(const struct list *list)
 	return list->rows.has_returns;
 }
 
-/* Beside other resources there is less room. */
+/*
+ * What is used alone, and with descendants.  Beside other resources there is less
+ * room.
+ */
+#define COLUMNS_OF_TOTALS						\
+	{ "hits", "self", CELL_HITS, .cell = cell_self },		\
+	{ "fraction", "%", CELL_PERCENT, .cell = cell_self_share,	\
+	  .gives_way = true },						\
+	{ "inclusive", "self+descendants", CELL_HITS,			\
+	  .cell = cell_inclusive,					\
+	  .beside = "self+desc", .short_title = "self+desc" },		\
+	{ "inclusive_fraction", "%", CELL_PERCENT,			\
+	  .cell = cell_inclusive_share, .is_data_beside = true,		\
+	  .gives_way = true },						\
+	{ "estimated", "~", CELL_FLAG, .cell = cell_estimated,		\
+	  .is_there = list_is_of_flow },				\
+	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true }
+
 static const struct list_column top_columns[] = {
-	{ "hits", "self", CELL_HITS, .cell = cell_self },
-	{ "fraction", "%", CELL_PERCENT, .cell = cell_self_share,
-	  .gives_way = true },
-	{ "inclusive", "self+descendants", CELL_HITS, .cell = cell_inclusive,
-	  .beside = "self+desc", .short_title = "self+desc" },
-	{ "inclusive_fraction", "%", CELL_PERCENT, .cell = cell_inclusive_share,
-	  .is_data_beside = true, .gives_way = true },
-	{ "estimated", "~", CELL_FLAG, .cell = cell_estimated,
-	  .is_there = list_is_of_flow },
-	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true },
+	COLUMNS_OF_TOTALS,
 	{ "path", "name", CELL_NAME, .cell = list_path, .is_after = true },
 	{ .key = NULL }
 };
@@ -331,16 +339,7 @@ describe_modules(const struct list *list, struct table *table,
 }
 
 static const struct list_column module_columns[] = {
-	{ "hits", "self", CELL_HITS, .cell = cell_self },
-	{ "fraction", "%", CELL_PERCENT, .cell = cell_self_share,
-	  .gives_way = true },
-	{ "inclusive", "self+descendants", CELL_HITS, .cell = cell_inclusive,
-	  .beside = "self+desc", .short_title = "self+desc" },
-	{ "inclusive_fraction", "%", CELL_PERCENT, .cell = cell_inclusive_share,
-	  .is_data_beside = true, .gives_way = true },
-	{ "estimated", "~", CELL_FLAG, .cell = cell_estimated,
-	  .is_there = list_is_of_flow },
-	{ "when", "when", CELL_TEXT, .cell = list_when, .is_after = true },
+	COLUMNS_OF_TOTALS,
 	{ "module", "module", CELL_TEXT, .cell = cell_module,
 	  .is_after = true },
 	{ .key = NULL }
