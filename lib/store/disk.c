@@ -38,6 +38,9 @@ static struct {
 	/* The part that is mapped as a whole, the newest of them. */
 	unsigned char *window;
 	size_t window_at, window_size;
+	/* Of it, if all is populated.  Other threads look without the lock. */
+	_Atomic uintptr_t populated;
+	_Atomic size_t populated_size;
 } file WIPED;
 
 static char path[PATH_MAX] WIPED_TABLE;
@@ -57,7 +60,8 @@ disk_populate(void *address, size_t size)
 {
 	uintptr_t start = (uintptr_t)address & -(uintptr_t)CPPROFDATA_PAGE;
 
-	if (store_is_populated(address))
+	if (store_is_populated(address) ||
+	    (uintptr_t)address - file.populated < file.populated_size)
 		return true;
 	/* EINVAL: Linux before 5.14.  There, fallocate must suffice. */
 	if (files_advise((void *)start, (uintptr_t)address + size - start,
@@ -218,8 +222,9 @@ disk_write(const void *from, size_t at, size_t size)
 	return true;
 }
 
+/* Maps that part of the file, and populates so much of it. */
 static void *
-disk_map_part(size_t at, size_t size)
+disk_map_part(size_t at, size_t size, size_t populated)
 {
 	int fd = descriptor();
 	void *memory;
@@ -233,7 +238,7 @@ disk_map_part(size_t at, size_t size)
 	if (memory == MAP_FAILED)
 		return NULL;
 	if (files_advise(memory, size, MADV_DONTFORK) == 0 &&
-	    disk_populate(memory, at == 0 ? size : CPPROFDATA_PAGE)) {
+	    disk_populate(memory, populated)) {
 		store_note(memory, size);
 		return memory;
 	}
@@ -243,25 +248,32 @@ disk_map_part(size_t at, size_t size)
 
 /*
  * Maps all that the file has from there on, once: chunks are small, and mapping
- * each would take several system calls, with the lock held.  Each is populated
- * when it is added, since the file may have been truncated meanwhile.
+ * each would take several system calls, with the lock held.  A thread may lose
+ * the processor in each of them, and where there are hundreds of threads, most
+ * samples would be late until it runs again.  So a large file is also populated
+ * at once.  In a small one, each chunk is when it is added.
  */
 void *
 disk_map(size_t at, size_t size)
 {
 	const bool is_inside = at >= file.window_at &&
 	    at + size <= file.window_at + file.window_size;
+	const bool is_large = at >= GROWTH_MIN;
 	unsigned char *window;
 
 	if (is_truncated)
-		return disk_map_part(at, size);
+		return disk_map_part(at, size, CPPROFDATA_PAGE);
 	if (!is_inside) {
-		window = disk_map_part(at, file.size - at);
+		file.populated_size = 0;
+		window = disk_map_part(at, file.size - at,
+		    at == 0 || is_large ? file.size - at : CPPROFDATA_PAGE);
 		if (window == NULL)
 			return NULL;
 		file.window = window;
 		file.window_at = at;
 		file.window_size = file.size - at;
+		file.populated = (uintptr_t)window;
+		file.populated_size = is_large ? file.window_size : 0;
 		return window;
 	}
 	window = file.window + (at - file.window_at);
@@ -309,7 +321,7 @@ disk_abandon(void)
 	if (file.window != NULL)
 		store_unmap(file.window, file.window_size);
 	file.window = NULL;
-	file.window_at = file.window_size = 0;
+	file.window_at = file.window_size = file.populated_size = 0;
 	errno = saved;
 }
 
