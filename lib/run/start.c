@@ -158,6 +158,7 @@ end_sampling(struct thread *thread)
 	resources_stop(thread);
 	stopped_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
 	parts->end_calls(thread);
+	resources_leave_late(thread);
 	sample_take_last(thread);
 	if (thread->calls != NULL)
 		open_calls_end(thread, true);

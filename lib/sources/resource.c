@@ -447,6 +447,14 @@ resources_leave_off_cpu(struct thread *thread, uint64_t hits)
 	resources_note_pending(thread);
 }
 
+void
+resources_leave_late(struct thread *thread)
+{
+	if (resource_is_wanted(RESOURCE_REAL))
+		resources_leave_off_cpu(thread, thread->meters->accounts[
+		    resources.place[RESOURCE_REAL] - 1u].pending);
+}
+
 uint32_t
 resources_end(struct thread *thread, uint64_t *hits)
 {

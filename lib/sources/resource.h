@@ -299,9 +299,16 @@ uint32_t resources_off_cpu(struct thread *thread, bool is_blocked,
 void resources_leave_off_cpu(struct thread *thread, uint64_t hits);
 
 /*
- * The same for what was spent since the last tick, when the thread ends or
- * sampling is stopped; *hits are all pending ones.  On the thread, with ticks
- * stopped.
+ * When the thread ends, before resources_end: does the same with the hits of
+ * `real` of samples that could not be taken.  Where the thread ends is no better
+ * a place for them.
+ */
+void resources_leave_late(struct thread *thread);
+
+/*
+ * As resources_tick, for what was spent since the last tick, when the thread
+ * ends or sampling is stopped; *hits are all pending ones.  On the thread, with
+ * ticks stopped.
  */
 uint32_t resources_end(struct thread *thread, uint64_t *hits);
 
