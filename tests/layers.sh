@@ -205,6 +205,14 @@ claim 'only main and the shell print or exit' "$(sources src/base src/profile \
 	)$word(dprintf|write) ?\((1|2|STDOUT_FILENO|STDERR_FILENO)," |
 	grep -v '^src/symbols/lines/debug_lines_child\.c:[0-9]*:.*_exit(')"
 
+# Dates with seconds and their parts, as files have them, are no such times.
+claim 'one file reads the clock (src/base/clock.h)' "$(sources src commands |
+	search "${word}clock_gettime ?\(" | grep -v '^src/base/clock\.h:' |
+	grep -v 'CLOCK_REALTIME, ')"
+claim 'one file reads the state of tasks (src/base/task.h)' \
+	"$(sources src commands | search '/proc/.*/stat"' |
+	grep -v '^src/base/task\.c:')"
+
 # A thread sanitizer's functions of these names wait for locks that the
 # interrupted thread may hold.
 claim 'handlers make these calls directly (lib/base/files.h, process.h)' \

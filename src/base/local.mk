@@ -3,6 +3,7 @@ libcore_a_SOURCES += \
 	src/base/arena.c \
 	src/base/bytes.h \
 	src/base/call_paths.c \
+	src/base/clock.h \
 	src/base/error.c src/base/error.h \
 	src/base/expression.c \
 	src/base/forks.c \

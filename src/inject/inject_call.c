@@ -37,6 +37,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
+
 #ifdef __x86_64__
 
 #include <cpuid.h>
@@ -296,24 +298,15 @@ inject_call_begin(struct inject_caller *caller,
 	return 0;
 }
 
-static uint64_t
-inject_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Waits for the thread's next stop; false: it is gone, or that takes long. */
 static bool
-inject_await_stop(pid_t tid, uint64_t until_ms, int *status)
+inject_await_stop(pid_t tid, int64_t until_ms, int *status)
 {
 	const struct timespec pause = { .tv_nsec = 50000 };
 	pid_t found;
 
 	while ((found = waitpid(tid, status, WNOHANG | __WALL)) == 0 &&
-	       inject_now_ms() < until_ms)
+	       clock_ms() < until_ms)
 		nanosleep(&pause, NULL);
 	return found == tid && WIFSTOPPED(*status);
 }
@@ -332,14 +325,14 @@ inject_is_fault(int number)
 static int
 inject_await_return(struct inject_caller *caller, struct error *error)
 {
-	const uint64_t until_ms = inject_now_ms() + LONGEST_CALL_MS;
+	const int64_t until_ms = clock_ms() + LONGEST_CALL_MS;
 	struct user_regs_struct registers;
 	int number = 0, status;
 
 	for (;;) {
 		if (ptrace(PTRACE_SYSCALL, caller->tid, 0, number) != 0 ||
 		    !inject_await_stop(caller->tid, until_ms, &status))
-			return error_set(error, inject_now_ms() < until_ms ?
+			return error_set(error, clock_ms() < until_ms ?
 			                 "the process has ended" :
 			                 "loading the collector takes more "
 			                 "than 10 s: another thread may hold "
@@ -419,7 +412,7 @@ inject_call_end(struct inject_caller *caller)
 	ptrace(PTRACE_SETREGS, caller->tid, 0, &after);
 	ptrace(PTRACE_INTERRUPT, caller->tid, 0, 0);
 	ptrace(PTRACE_CONT, caller->tid, 0, 0);
-	if (inject_await_stop(caller->tid, inject_now_ms() + LONGEST_CALL_MS,
+	if (inject_await_stop(caller->tid, clock_ms() + LONGEST_CALL_MS,
 	                      &status) && status >> 16 == PTRACE_EVENT_STOP)
 		ptrace(PTRACE_SETREGS, caller->tid, 0, &caller->registers);
 }

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/base/task.h"
 #include "src/symbols/unwind/stack_unwinder.h"
@@ -42,15 +43,6 @@ enum {
 
 /* Numbers 32 and 33, by which glibc cancels threads and sets their ids. */
 #define SIGNALS_OF_LIBRARY ((uint64_t)3 << 31)
-
-static uint64_t
-inject_thread_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* ---- stopping ---- */
 
@@ -84,7 +76,7 @@ inject_thread_mend_call(pid_t tid, struct user_regs_struct *registers)
 bool
 inject_thread_stop(pid_t tid)
 {
-	const uint64_t until_ms = inject_thread_now_ms() + STOP_MS;
+	const int64_t until_ms = clock_ms() + STOP_MS;
 	const struct timespec pause = { .tv_nsec = 50000 };
 	struct user_regs_struct registers;
 	int status, number;
@@ -95,7 +87,7 @@ inject_thread_stop(pid_t tid)
 	ptrace(PTRACE_INTERRUPT, tid, 0, 0);
 	for (;;) {
 		found = waitpid(tid, &status, WNOHANG | __WALL);
-		if (found == 0 && inject_thread_now_ms() < until_ms) {
+		if (found == 0 && clock_ms() < until_ms) {
 			nanosleep(&pause, NULL);
 			continue;
 		}
@@ -572,10 +564,10 @@ inject_refuse(const struct inject_looker *looker, struct error *error)
 pid_t
 inject_thread_choose(const struct inject_process *process, struct error *error)
 {
-	const uint64_t since_ms = inject_thread_now_ms();
+	const int64_t since_ms = clock_ms();
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	struct inject_looker *looker = memory_array(1, sizeof *looker, error);
-	uint64_t passed_ms;
+	int64_t passed_ms;
 	pid_t chosen = 0;
 
 	if (looker == NULL)
@@ -585,7 +577,7 @@ inject_thread_choose(const struct inject_process *process, struct error *error)
 	if (looker->unwinder != NULL) {
 		inject_find_allocator(looker);
 		for (unsigned i = 0; chosen == 0; i++) {
-			passed_ms = inject_thread_now_ms() - since_ms;
+			passed_ms = clock_ms() - since_ms;
 			if (i >= 4 && passed_ms > CHOOSE_MS)
 				break;
 			/* The first of each kind prepare. */
@@ -731,13 +723,13 @@ inject_unblock_some(struct inject_target *target)
 int
 inject_threads_unblock(struct inject_target *target, struct error *error)
 {
-	const uint64_t until_ms = inject_thread_now_ms() + MASKS_MS;
+	const int64_t until_ms = clock_ms() + MASKS_MS;
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
 	if (inject_find_blocking(target, error) != 0)
 		return -1;
 	inject_unblock_some(target);
-	while (target->n_unreached > 0 && inject_thread_now_ms() < until_ms) {
+	while (target->n_unreached > 0 && clock_ms() < until_ms) {
 		nanosleep(&pause, NULL);
 		inject_unblock_some(target);
 	}
@@ -747,14 +739,14 @@ inject_threads_unblock(struct inject_target *target, struct error *error)
 void
 inject_threads_block(const struct inject_target *target)
 {
-	const uint64_t until_ms = inject_thread_now_ms() + MASKS_MS;
+	const int64_t until_ms = clock_ms() + MASKS_MS;
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (size_t i = 0; i < target->n_threads; i++)
 		while (target->threads[i].blocked != 0 &&
 		       inject_change_mask(target->threads[i].tid,
 		                          target->threads[i].blocked, true) ==
-		       CHANGE_LATER && inject_thread_now_ms() < until_ms)
+		       CHANGE_LATER && clock_ms() < until_ms)
 			nanosleep(&pause, NULL);
 }
 

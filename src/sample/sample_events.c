@@ -20,6 +20,7 @@
 /* Before perf_data.h, whose marks of call chains have the same names. */
 #include <linux/perf_event.h>
 
+#include "src/base/clock.h"
 #include "src/sample/sample.h"
 
 #include <errno.h>
@@ -728,15 +729,6 @@ sample_events_open_one(struct sample_events *events, unsigned i,
 	return 0;
 }
 
-static uint64_t
-sample_events_clock(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Notes that a thread has events of its own. */
 static int
 sample_events_note(struct sample_events *events, pid_t tid,
@@ -756,7 +748,7 @@ sample_events_note(struct sample_events *events, pid_t tid,
 	if (begin == SAMPLE_NOW)
 		task_read(tid, &task);
 	events->opened[number] = (struct sample_opened){
-		events->generation, sample_events_clock(),
+		events->generation, clock_ns(CLOCK_MONOTONIC),
 		begin == SAMPLE_NOW && task.state != 'S'
 	};
 	return 0;
@@ -1050,7 +1042,7 @@ sample_events_grown(struct sample_events *events, bool has_all)
 	while (!has_all && events->n_fds > events->n_old)
 		close(events->fds[--events->n_fds].fd);
 	if (has_all) {
-		events->begin_ns[events->generation] = sample_events_clock();
+		events->begin_ns[events->generation] = clock_ns(CLOCK_MONOTONIC);
 		/* Up to now, only the old ones have counted. */
 		for (size_t i = events->n_old; i < events->n_fds; i++)
 			sample_events_begin_count(events, &events->fds[i]);
@@ -1469,7 +1461,7 @@ sample_events_drain(struct sample_events *events, sample_deliver *deliver,
 	 * threads did until then.
 	 */
 	const bool measures_waits = events->wait < SAMPLE_KINDS_MAX;
-	const uint64_t until_ns = sample_events_clock() -
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) -
 	    (events->watches ? SAMPLE_LEFT_NS : 0);
 	int result = 0;
 
@@ -1661,7 +1653,7 @@ sample_events_draw(struct sample_events *events, size_t i,
 		    ring->clock_interval_ns : SAMPLE_LEAST_NS;
 	wanted_ns = (uint64_t)sample_draw_distance(draw,
 	    (double)ring->clock_interval_ns);
-	passed_ns = sample_events_clock() - draw->newest_ns + draw->late_ns;
+	passed_ns = clock_ns(CLOCK_MONOTONIC) - draw->newest_ns + draw->late_ns;
 	next_ns = wanted_ns > passed_ns + least_ns ? wanted_ns - passed_ns :
 	    least_ns;
 	/* By what this distance is too long, the next ones are shorter. */

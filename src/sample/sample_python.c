@@ -42,6 +42,7 @@
 #include <unistd.h>
 
 #include "cpython/layout.h"
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 
 enum {
@@ -259,15 +260,6 @@ struct sample_python {
 	struct sample_python_frame *frames;	/* of the last stack */
 	size_t frames_capacity;
 };
-
-static uint64_t
-python_clock(void)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- memory of the thread ---- */
 
@@ -823,7 +815,7 @@ python_reader_take(struct python_reader *reader,
 	bool is_read = false, is_whole = false, is_outer = false;
 	uint64_t begin_ns, end_ns;
 
-	begin_ns = python_clock();
+	begin_ns = clock_ns(CLOCK_MONOTONIC);
 	reader->tid = (pid_t)seen->tid;
 	reader->turn++;
 	reader->n_arena = reader->n_used = reader->n_misses = 0;
@@ -836,7 +828,7 @@ python_reader_take(struct python_reader *reader,
 			    process->serial);
 		is_read = reader->is_first || python_reader_verify(&reading);
 	}
-	end_ns = python_clock();
+	end_ns = clock_ns(CLOCK_MONOTONIC);
 	python_reader_remember(reader, memo);
 	memo->n_samples++;
 	snapshot = python_reader_make_snapshot(&reader->python);
@@ -954,7 +946,7 @@ python_reader_run(void *context)
 
 	reader->is_first = python_reader_hurry(sample_events_processor(
 	    whole->events, reader->number));
-	reader->begin_ns = python_clock();
+	reader->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	reader->draw.state = (reader->begin_ns << 8 | 1) +
 	    (uint64_t)reader->number * 2;
 	while (sample_events_wait_sample(whole->events, reader->number,
@@ -971,12 +963,12 @@ python_reader_run(void *context)
 				python_reader_tell(reader, seen.pid);
 				continue;
 			}
-			now = python_clock();
+			now = clock_ns(CLOCK_MONOTONIC);
 			if (reader->busy_ns * READER_SHARE >
 			    now - reader->begin_ns)
 				continue;
 			python_reader_take(reader, process, &seen);
-			reader->busy_ns += python_clock() - now;
+			reader->busy_ns += clock_ns(CLOCK_MONOTONIC) - now;
 		}
 		sample_events_draw(whole->events, reader->number,
 		                   &reader->draw);
@@ -1327,7 +1319,7 @@ python_clean(struct sample_python *python, uint64_t now_ns)
 void
 sample_python_collect(struct sample_python *python)
 {
-	const uint64_t now_ns = python_clock();
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	for (size_t i = 0; i < python->n_readers; i++) {
 		struct python_reader *reader = &python->readers[i];

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "src/base/bytes.h"
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/task.h"
@@ -203,7 +204,7 @@ static void
 sampler_stop_cpu(const struct sampler *sampler,
                  struct sampler_process *process)
 {
-	const uint64_t passed = sampler_clock(CLOCK_MONOTONIC) -
+	const uint64_t passed = clock_ns(CLOCK_MONOTONIC) -
 	    sampler->now_ns;
 	uint64_t ns;
 
@@ -713,7 +714,7 @@ sampler_scan(struct sampler *sampler, uint32_t pid, pid_t account,
 	while (result >= 0 && directory != NULL &&
 	       (entry = readdir(directory)) != NULL) {
 		const long tid = strtol(entry->d_name, NULL, 10);
-		const uint64_t begin_ns = sampler_clock(CLOCK_MONOTONIC);
+		const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 		struct sampler_thread *thread;
 
 		if (tid <= 0 || sampler_find_thread(sampler,
@@ -851,7 +852,7 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	size_t n_new = 1;
 	uint64_t cpu_ns = 0;
 
-	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
+	sampler->now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (sampler_find_process(sampler, (uint32_t)pid) != NULL)
 		return 0;
 	sampler_cpu_time((uint32_t)pid, &cpu_ns);
@@ -968,7 +969,7 @@ static int
 sampler_adopt_thread(struct sampler *sampler, struct sampler_thread *thread,
                      pid_t account, struct error *error)
 {
-	const uint64_t begin_ns = sampler_clock(CLOCK_MONOTONIC);
+	const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	struct sampler_process *process = thread->process;
 	struct error why = { 0 };
 
@@ -1105,7 +1106,7 @@ sampler_new(const struct sampler_options *options, struct error *error)
 		return NULL;
 	sampler->options = options;
 	sampler->first_fd = sampler->policy = -1;
-	sampler->own_begin_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID);
+	sampler->own_begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	sampler->wait_resource = UINT_MAX;
 	for (unsigned i = 0; i < options->events.n_kinds; i++)
 		if (options->events.kinds[i].kind == sample_kind_find("real")) {
@@ -1215,7 +1216,7 @@ sampler_check(struct sampler *sampler)
 		if (process->gone_ns == 0 &&
 		    ((kill((pid_t)process->pid, 0) != 0 && errno == ESRCH) ||
 		    (i == turn && sampler_is_over(process->pid))))
-			process->gone_ns = sampler_clock(CLOCK_MONOTONIC);
+			process->gone_ns = clock_ns(CLOCK_MONOTONIC);
 		if (process->gone_ns == 0)
 			sampler_note_cpu(sampler, process);
 		else if (process->gone_ns <= sampler->seen_ns)
@@ -1271,7 +1272,7 @@ sampler_look(struct sampler *sampler, struct error *error)
 {
 	int status = sampler->seen_ns < sampler->look_ns ?
 	    sampler_look_settle_all(sampler, error) : 0;
-	const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct sampler_thread *thread;
 
 	sampler->looks_for_ns = sampler->look_ns == 0 ? 0 :
@@ -1300,7 +1301,7 @@ sampler_end(struct sampler *sampler, struct error *error)
 		error_pass(error, &why);
 	sampler_note_all_lost(sampler);
 	sampler->is_ending = true;
-	sampler->now_ns = sampler_clock(CLOCK_MONOTONIC);
+	sampler->now_ns = clock_ns(CLOCK_MONOTONIC);
 	for (uint32_t i = 0; i < sampler->pids.n; i++)
 		if (sampler->processes[i] != NULL &&
 		    sampler->processes[i]->origin == i)
@@ -1318,13 +1319,13 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 {
 	const uint64_t duration_ns = sampler->options->duration_ns;
 	const uint64_t end_ns = duration_ns == 0 ? UINT64_MAX :
-	    sampler_clock(CLOCK_MONOTONIC) + duration_ns;
+	    clock_ns(CLOCK_MONOTONIC) + duration_ns;
 	bool is_over = false;
 	int status = 0;
 
 	while (status == 0 && !is_over && !interrupt_requested &&
 	       (sampler->n_live > 0 || sampler->options->attend != NULL)) {
-		const uint64_t now_ns = sampler_clock(CLOCK_MONOTONIC);
+		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 		if (now_ns >= end_ns || (sampler->options->ends_with_first &&
 		    sampler_find_process(sampler, sampler->first) == NULL))
@@ -1340,7 +1341,7 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 			is_over = sampler->options->attend(
 			    sampler->options->context, sampler);
 		status = sampler->options->events.looks_at_waits &&
-		    sampler_clock(CLOCK_MONOTONIC) >= sampler->next_look_ns ?
+		    clock_ns(CLOCK_MONOTONIC) >= sampler->next_look_ns ?
 		    sampler_look(sampler, error) :
 		    sampler_drain(sampler, error);
 		if (status == 0 && (sampler->python_state ==
@@ -1361,7 +1362,7 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 	if (sampler_end(sampler, error) != 0)
 		status = -1;
 	sampler_end_hurry(sampler);
-	sampler->result.own_cpu_ns = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
+	sampler->result.own_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) -
 	    sampler->own_begin_ns;
 	sampler->result.n_side_lost =
 	    sample_events_n_side_lost(sampler->events);

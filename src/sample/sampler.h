@@ -175,9 +175,6 @@ struct sampler_ring {
 
 /* ---- sampler_process.c ---- */
 
-/* Now, in ns. */
-uint64_t sampler_clock(clockid_t clock);
-
 /* A live process or thread by its number; NULL: it is not known. */
 struct sampler_process *sampler_find_process(const struct sampler *sampler,
                                              uint32_t pid);

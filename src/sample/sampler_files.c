@@ -20,6 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/base/task.h"
 #include "src/profile/sections.h"
@@ -425,7 +426,7 @@ static void
 sampler_write_cpu(const struct sampler *sampler,
                   const struct sampler_process *process)
 {
-	const uint64_t own = sampler_clock(CLOCK_PROCESS_CPUTIME_ID) -
+	const uint64_t own = clock_ns(CLOCK_PROCESS_CPUTIME_ID) -
 	    sampler->own_begin_ns;
 	const uint64_t share = sampler->result.n_samples == 0 ? 0 :
 	    (uint64_t)((double)own * (double)process->n_samples /

@@ -11,16 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
-
-uint64_t
-sampler_clock(clockid_t clock)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- what is there ---- */
 
@@ -43,14 +35,12 @@ sampler_find_thread(const struct sampler *sampler, uint32_t tid)
 bool
 sampler_cpu_time(uint32_t pid, uint64_t *ns)
 {
-	struct timespec time;
 	clockid_t clock;
 
-	if (clock_getcpuclockid((pid_t)pid, &clock) != 0 ||
-	    clock_gettime(clock, &time) != 0)
+	if (clock_getcpuclockid((pid_t)pid, &clock) != 0)
 		return false;
-	*ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-	return true;
+	*ns = clock_ns(clock);
+	return *ns > 0;
 }
 
 /* The process of a pid, added if it is not there; NULL with *error set. */

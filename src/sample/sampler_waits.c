@@ -23,6 +23,7 @@
 
 #include <string.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 
 enum { SAMPLER_LONG_NS = 1000000000 };	/* a wait that is not read again */
@@ -264,7 +265,7 @@ sampler_find_wait(struct sampler *sampler, struct sampler_thread *thread,
 	if (!wait->is_seen)
 		found = sampler_read_place(sampler, thread, &wait->path,
 		                           error);
-	wait->read_ns = sampler_clock(CLOCK_MONOTONIC);
+	wait->read_ns = clock_ns(CLOCK_MONOTONIC);
 	if (found <= 0)
 		wait->state = SAMPLER_RUNS;
 	return found < 0 ? -1 : 0;
@@ -278,7 +279,7 @@ sampler_look_at(struct sampler *sampler, struct sampler_thread *thread,
 	struct sampler_look *look = &thread->look;
 	int found = 1;
 
-	look->begin_ns = sampler_clock(CLOCK_MONOTONIC);
+	look->begin_ns = clock_ns(CLOCK_MONOTONIC);
 	look->path.n = 0;
 	if (wait->state != SAMPLER_WAITS || wait->path.n == 0 ||
 	    look->begin_ns < wait->begin_ns + SAMPLER_LONG_NS)
@@ -286,6 +287,6 @@ sampler_look_at(struct sampler *sampler, struct sampler_thread *thread,
 		                           error);
 	/* One that runs may wait for a processor: records tell. */
 	look->end_ns = found == 0 ? look->begin_ns :
-	    sampler_clock(CLOCK_MONOTONIC);
+	    clock_ns(CLOCK_MONOTONIC);
 	return found < 0 ? -1 : 0;
 }

@@ -25,14 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static uint64_t
-cpprofdata_process_now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+#include "src/base/clock.h"
 
 /* ---- who writes a file ---- */
 
@@ -213,7 +206,7 @@ cpprofdata_is_written_by(const char *path, uint64_t pid)
 static void
 write_now(const char *path, size_t field)
 {
-	uint64_t ns = htole64(cpprofdata_process_now_ns(CLOCK_MONOTONIC));
+	uint64_t ns = htole64(clock_ns(CLOCK_MONOTONIC));
 	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
@@ -304,8 +297,8 @@ cpprofdata_find_end(const struct cpprofdata_file *file)
 		end.is_running = cpprofdata_is_written_by(file->name,
 		                                          header->pid);
 	if (end.is_running) {
-		end.mono_ns = cpprofdata_process_now_ns(CLOCK_MONOTONIC);
-		end.utc_ns = cpprofdata_process_now_ns(CLOCK_REALTIME);
+		end.mono_ns = clock_ns(CLOCK_MONOTONIC);
+		end.utc_ns = clock_ns(CLOCK_REALTIME);
 		return end;
 	}
 	if (header->end_mono_ns != 0) {

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/formats/cpprofdata/cpprofdata_internal.h"
 #include "src/symbols/names/address_frames.h"
@@ -517,11 +518,8 @@ recording_names_write(const char *const *files, size_t n,
 	};
 	struct recording_names *known = recording_names_new(error);
 	int result = error->is_set ? -1 : 0;
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	collecting.named_ns = (uint64_t)now.tv_sec * 1000000000 +
-	    (uint64_t)now.tv_nsec;
+	collecting.named_ns = clock_ns(CLOCK_REALTIME);
 	if (result == 0 && n > 0)
 		result = recording_names_beside(known, files[0],
 		    collecting.profile, &collecting.kept, error);

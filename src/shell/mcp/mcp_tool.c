@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/base/own_file.h"
 
@@ -148,15 +148,6 @@ mcp_child_start(struct mcp_child *child, char *const *words,
 	return error_set(error, "cpprof: %s", strerror(why));
 }
 
-static int64_t
-mcp_now_ms(void)
-{
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void
 mcp_child_kill(struct mcp_child *child, const char *why)
 {
@@ -175,7 +166,7 @@ static int
 mcp_child_wait(struct mcp_child *child, bool (*is_cancelled)(void *),
                void *context, struct text_buffer *text)
 {
-	const int64_t end = mcp_now_ms() + (int64_t)SECONDS_MAX * 1000;
+	const int64_t end = clock_ms() + (int64_t)SECONDS_MAX * 1000;
 	struct pollfd ready = { .fd = child->output, .events = POLLIN };
 	bool has_ended = false;
 	char bytes[65536];
@@ -194,7 +185,7 @@ mcp_child_wait(struct mcp_child *child, bool (*is_cancelled)(void *),
 			break;
 		if (is_cancelled(context))
 			mcp_child_kill(child, "cancelled");
-		else if (mcp_now_ms() > end)
+		else if (clock_ms() > end)
 			mcp_child_kill(child, "ended after 10 minutes");
 		if (!has_ended)
 			has_ended = waitpid(child->pid, &status, WNOHANG) ==

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/shell/terminal/terminal.h"
@@ -450,15 +451,6 @@ attach_restore_signals(const struct attach_signals *signals)
 	sigaction(SIGTERM, &signals->terminate, NULL);
 }
 
-static uint64_t
-attach_clock(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* A program that is sampled from outside while it runs. */
 struct attach_follower {
 	struct sampler *sampler;
@@ -489,8 +481,8 @@ attach_recording(const struct record_options *options,
 	return (struct sample_recording){
 		.directory = recording->directory,
 		.max_size = options->max_size,
-		.origin_ns = attach_clock(CLOCK_REALTIME),
-		.origin_mono_ns = attach_clock(CLOCK_MONOTONIC),
+		.origin_ns = clock_ns(CLOCK_REALTIME),
+		.origin_mono_ns = clock_ns(CLOCK_MONOTONIC),
 	};
 }
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "lib/cpprof-environment.h"
+#include "src/base/clock.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/inject/inject.h"
@@ -121,15 +122,6 @@ attach_add_settings(struct text_buffer *settings,
 	text_add(settings, "", 1);
 }
 
-static uint64_t
-attach_inside_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* A process that is sampled. */
 struct attach_inside_one {
 	struct inject_target target;
@@ -142,12 +134,12 @@ static void
 attach_inside_wait(const struct attach_inside_one *all, size_t n,
                    uint64_t duration_ns)
 {
-	const uint64_t since_ns = attach_inside_now();
+	const uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	bool some = true;
 
 	while (some && !interrupt_requested && (duration_ns == 0 ||
-	       attach_inside_now() - since_ns < duration_ns)) {
+	       clock_ns(CLOCK_MONOTONIC) - since_ns < duration_ns)) {
 		nanosleep(&pause, NULL);
 		some = false;
 		for (size_t i = 0; !some && i < n; i++)

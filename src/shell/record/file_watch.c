@@ -17,9 +17,9 @@
 #include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 
 #define BEAT_MS 500
@@ -72,15 +72,6 @@ file_watch_read_events(const struct file_watch *watch)
 		}
 }
 
-static int64_t
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Notes which processes run; false if none of them records waits. */
 static bool
 note_running(const struct file_watch *watch)
@@ -110,19 +101,19 @@ file_watch_run(struct file_watch *watch, int child)
 		{ .fd = child, .events = POLLIN },
 		{ .fd = watch->fd, .events = POLLIN },
 	};
-	int64_t beat_ms = BEAT_MS, due = now_ms() + beat_ms, left;
+	int64_t beat_ms = BEAT_MS, due = clock_ms() + beat_ms, left;
 
 	while (fds[0].revents == 0) {
-		left = due - now_ms();
+		left = due - clock_ms();
 		if (left <= 0) {
-			due = now_ms();
+			due = clock_ms();
 			if (!note_running(watch)) {
 				file_watch_end(watch);
 				return;
 			}
 			/* Use at most a hundredth of the time for it. */
-			if ((now_ms() - due) * 100 > beat_ms)
-				beat_ms = (now_ms() - due) * 100;
+			if ((clock_ms() - due) * 100 > beat_ms)
+				beat_ms = (clock_ms() - due) * 100;
 			due += beat_ms;
 			continue;
 		}

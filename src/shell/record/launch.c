@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/cpprof-environment.h"
+#include "src/base/clock.h"
 
 static volatile sig_atomic_t child;	/* 0: none */
 
@@ -119,13 +120,9 @@ static int
 set_environment(const struct launch *launch)
 {
 	char launcher[24], size[24], origin[48];
-	struct timespec utc = { 0 }, mono = { 0 };
 
-	clock_gettime(CLOCK_REALTIME, &utc);
-	clock_gettime(CLOCK_MONOTONIC, &mono);
-	snprintf(origin, sizeof origin, "%lld%09ld:%lld%09ld",
-	         (long long)utc.tv_sec, utc.tv_nsec,
-	         (long long)mono.tv_sec, mono.tv_nsec);
+	snprintf(origin, sizeof origin, "%" PRIu64 ":%" PRIu64,
+	         clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC));
 	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
 	snprintf(size, sizeof size, "%" PRIu64, launch->max_size);
 	if (append_variable("LD_PRELOAD", ':', launch->library) != 0 ||

@@ -11,24 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
+
 #define SECOND UINT64_C(1000000000)
 
 enum { WIDTH = 36 };
-
-static uint64_t
-progress_line_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 static void
 progress_line_show(void *context, uint64_t done, uint64_t total)
 {
 	struct progress_line *line = context;
-	uint64_t now = progress_line_now_ns();
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	char text[WIDTH + 1];
 
 	if (now - line->start_ns < SECOND ||
@@ -56,7 +49,7 @@ progress_line_start(struct progress_line *line, const char *what)
 	*line = (struct progress_line){
 		.progress = { .report = progress_line_show, .context = line },
 		.what = what,
-		.start_ns = progress_line_now_ns(),
+		.start_ns = clock_ns(CLOCK_MONOTONIC),
 	};
 	return isatty(STDERR_FILENO) ? &line->progress : NULL;
 }
