@@ -4,8 +4,9 @@
 
 Prints doc/measurements/structure.md: files, lines, headers, functions, and names
 that grep finds in two places.  --names lists those names instead, with the files,
-and fails if there are more than the limits say.  It knows C only as far as this
-project's layout needs: a definition's name begins its line.
+and fails if there are more than the limits say.  --compare fails if the code has
+grown or shrunk by more than a twentieth since the page was printed.  It knows C
+only as far as this project's layout needs: a definition's name begins its line.
 """
 import argparse
 import collections
@@ -20,6 +21,11 @@ TREES = {"src + commands": ("src", "commands"), "lib": ("lib",),
 # As many names may be in two places.  (A thread is one in a profile, and one in the
 # collector.)
 LIMITS = {"static functions": 20, "structures": 1, "macros": 0}
+
+PAGE = "doc/measurements/structure.md"
+COMPARED = ("files", "lines", "headers", "functions")
+MOST_CHANGE = 0.05
+LEAST_CHANGE = 2        # of a small number
 
 COMMENTS = re.compile(
     r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -134,24 +140,48 @@ def measures(sources, users):
     ]
 
 
-def print_page(trees):
+def measure_all(trees):
+    """The measures of each tree, as texts by their names."""
     users = collections.defaultdict(set)
     for sources in trees.values():
         for source in sources:
             for path in source.includes:
                 users[path].add(source.path)
-    columns = [dict(measures(sources, users)) for sources in trees.values()]
+    return [{name: str(value) for name, value in measures(sources, users)}
+            for sources in trees.values()]
+
+
+def print_page(trees):
+    columns = measure_all(trees)
     print("""# Structure
 
-How the code is taken apart. `make structure` writes this page; `tests/layers.sh` keeps
-the last three rows below their limits. A static function that is called once, or a
-header with one user besides its own source, is often one thing in two places.
+How the code is taken apart. `make structure` writes this page. `tests/layers.sh` keeps
+the last three rows below their limits, and fails when files, lines, headers or functions
+differ from those of the code by more than a twentieth. A static function that is called
+once, or a header with one user besides its own source, is often one thing in two places.
 """)
     print(f"| | {' | '.join(trees)} |")
     print("|---" * (len(trees) + 1) + "|")
     for measure in columns[0]:
         print(f"| {measure} | "
-              f"{' | '.join(str(column[measure]) for column in columns)} |")
+              f"{' | '.join(column[measure] for column in columns)} |")
+
+
+def compare_page(trees):
+    with open(PAGE, encoding="utf-8") as file:
+        rows = [line.strip("|\n ").split(" | ") for line in file
+                if line.startswith("| ")]
+    page = {row[0]: row[1:] for row in rows}
+    status = 0
+    for name in COMPARED:
+        for tree, then, now in zip(trees, page.get(name, ["0"] * len(trees)),
+                                   (column[name] for column in
+                                    measure_all(trees))):
+            old, new = (int(text.replace(",", "")) for text in (then, now))
+            if abs(new - old) > max(MOST_CHANGE * new, LEAST_CHANGE):
+                print(f"{tree} has {now} {name}, not {then}: make structure")
+                status = 1
+    return status
 
 
 def check_names(trees):
@@ -170,10 +200,13 @@ def check_names(trees):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--names", action="store_true")
+    parser.add_argument("--compare", action="store_true")
     arguments = parser.parse_args()
     trees = {tree: read(places) for tree, places in TREES.items()}
     if arguments.names:
         return check_names(trees)
+    if arguments.compare:
+        return compare_page(trees)
     print_page(trees)
     return 0
 

@@ -179,6 +179,8 @@ claim 'no type of the collector has the name of one of the program' "$(
 	{ types src; types lib dwarf cpython; } | sort | uniq -d | grep -vx thread)"
 claim 'names are in one place, so that grep finds what it looks for' "$(
 	found=$(python3 bench/structure.py --names) || printf '%s\n' "$found")"
+claim 'the page of measures is that of the code' "$(
+	found=$(python3 bench/structure.py --compare) || printf '%s\n' "$found")"
 claim 'dwarf includes nothing of libc that allocates, prints or waits' \
 	"$(sources dwarf | search "${include}<" |
 		grep -vE '<(endian|stdbool|stddef|stdint|string)\.h>')"
