@@ -211,6 +211,9 @@ claim 'only main and the shell print or exit' "$(sources src/base src/profile \
 claim 'one file reads the clock (src/base/clock.h)' "$(sources src commands |
 	search "${word}clock_gettime ?\(" | grep -v '^src/base/clock\.h:' |
 	grep -v 'CLOCK_REALTIME, ')"
+claim 'one file loads libraries (src/base/shared_library.h)' \
+	"$(sources src commands | search "${word}dlopen ?\(" |
+	grep -v '^src/base/shared_library\.c:')"
 claim 'one file reads the state of tasks (src/base/task.h)' \
 	"$(sources src commands | search '/proc/.*/stat"' |
 	grep -v '^src/base/task\.c:')"

@@ -21,6 +21,7 @@ libcore_a_SOURCES += \
 	src/base/printable.c \
 	src/base/progress.c src/base/progress.h \
 	src/base/read_only.c \
+	src/base/shared_library.c src/base/shared_library.h \
 	src/base/short_name.c src/base/short_name.h \
 	src/base/sort.c \
 	src/base/table.c src/base/table.h \

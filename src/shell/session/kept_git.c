@@ -13,7 +13,6 @@
  */
 #include "src/shell/session/kept.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <git2.h>
@@ -26,6 +25,7 @@
 #include "src/base/named_file.h"
 #include "src/base/names.h"
 #include "src/base/progress.h"
+#include "src/base/shared_library.h"
 #include "src/shell/terminal/terminal.h"
 
 enum {
@@ -92,25 +92,17 @@ kept_git_set_options(void)
 static bool
 kept_git_load(struct error *why)
 {
-	static const struct {
-		const char *name;
-		void *place;
-	} functions[] = { GIT_FUNCTIONS(GIT_ROW) };
-	void *library;
+	static const struct shared_library_function functions[] = {
+		GIT_FUNCTIONS(GIT_ROW)
+	};
 
 	if (git.is_loaded)
 		return true;
-	library = dlopen(GIT_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		void *function = library == NULL ? NULL :
-		    dlsym(library, functions[i].name);
-
-		if (function == NULL) {
-			error_set(why, "%s cannot be loaded: is libgit2 "
-			          "installed?", GIT_LIBRARY);
-			return false;
-		}
-		*(void **)functions[i].place = function;
+	if (!shared_library_load(GIT_LIBRARY, functions,
+	                         sizeof functions / sizeof *functions)) {
+		error_set(why, "%s cannot be loaded: is libgit2 installed?",
+		          GIT_LIBRARY);
+		return false;
 	}
 	if (git.libgit2_init() < 0) {
 		error_set(why, "libgit2 does not start");

@@ -2,7 +2,7 @@
 /* code_decoder.c -- capstone, loaded when it is first needed. */
 #include "src/symbols/names/code_decoder.h"
 
-#include <dlfcn.h>
+#include "src/base/shared_library.h"
 
 #define CODE_DECODER_TEXT_OF(number) #number
 #define CODE_DECODER_LIBRARY(version) "libcapstone.so." CODE_DECODER_TEXT_OF(version)
@@ -20,10 +20,7 @@ static struct {
 static bool
 code_decoder_load(void)
 {
-	static const struct {
-		const char *name;
-		void *place;
-	} functions[] = {
+	static const struct shared_library_function functions[] = {
 		{ "cs_close", &capstone.close },
 		{ "cs_option", &capstone.option },
 		{ "cs_malloc", &capstone.allocate },
@@ -32,25 +29,15 @@ code_decoder_load(void)
 		{ "cs_insn_group", &capstone.is_in },
 		{ "cs_open", &capstone.open },
 	};
-	void *library;
 
-	if (capstone.open != NULL)
-		return true;
-	library = dlopen(CODE_DECODER_LIBRARY(CS_API_MAJOR), RTLD_LAZY);
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-		void *function = library == NULL ? NULL :
-			dlsym(library, functions[i].name);
-
-		if (function == NULL)
-			return false;
-		*(void **)functions[i].place = function;
-	}
-	return true;
+	return capstone.open != NULL || shared_library_load(
+	    CODE_DECODER_LIBRARY(CS_API_MAJOR), functions,
+	    sizeof functions / sizeof *functions);
 }
 
 bool
 code_decoder_open(struct code_decoder *decoder, cs_arch arch, cs_mode mode,
-             bool shows_data)
+                  bool shows_data)
 {
 	if (!code_decoder_load() ||
 	    capstone.open(arch, mode, &decoder->engine) != CS_ERR_OK)
@@ -73,8 +60,8 @@ code_decoder_close(struct code_decoder *decoder)
 }
 
 bool
-code_decoder_next(struct code_decoder *decoder, const uint8_t **code, size_t *size,
-             uint64_t *address)
+code_decoder_next(struct code_decoder *decoder, const uint8_t **code,
+                  size_t *size, uint64_t *address)
 {
 	return capstone.decode(decoder->engine, code, size, address,
 	                       decoder->instruction);
