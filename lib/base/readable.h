@@ -47,8 +47,8 @@ size_t readable_before(struct readable *readable, uintptr_t address,
     size_t size);
 
 /*
- * As readable_range, for memory that the program passes to a call.  If it is unreadable,
- * the real call will fail.  Any thread.
+ * As readable_range, for memory that the program passes to a call.  If it is
+ * unreadable, the real call will fail.  Any thread.
  */
 bool readable_now(const void *address, size_t size);
 

@@ -144,17 +144,17 @@ void waits_begin_thread(struct thread *thread, uint64_t since_ns);
 
 /*
  * Finds the node of the stack at which `function` is called; TREE_ROOT if it
- * cannot be found.  `frame` is the frame address of a function of this library on the
- * stack, with a frame pointer; the stack further out must not change during the
- * call.  `now_ns` is the monotonic time; returns the time afterwards.  May
- * change errno.
+ * cannot be found.  `frame` is the frame address of a function of this library
+ * on the stack, with a frame pointer; the stack further out must not change
+ * during the call.  `now_ns` is the monotonic time; returns the time
+ * afterwards.  May change errno.
  */
 uint64_t waits_find_node(struct thread *thread, uintptr_t frame,
     const void *function, uint64_t now_ns, struct node *node);
 
 /*
- * Notes that the thread waits since then at waits->node, for the set `columns`.  All earlier
- * time has been charged, except for `gathered_ns`.
+ * Notes that the thread waits since then at waits->node, for the set `columns`.
+ * All earlier time has been charged, except for `gathered_ns`.
  */
 void waits_begin(struct thread *thread, uint32_t columns, uint64_t since_ns,
     uint64_t gathered_ns);

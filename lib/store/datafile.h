@@ -218,8 +218,8 @@ void datafile_describe_resource(unsigned column,
     struct cpprofdata_resource *to);
 
 /*
- * Notes that the process has a record in the brief file (thread-file.h), so a file of
- * its own will be marked as continuing it.
+ * Notes that the process has a record in the brief file (thread-file.h), so a
+ * file of its own will be marked as continuing it.
  */
 void datafile_note_brief(void);
 

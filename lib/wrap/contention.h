@@ -196,7 +196,8 @@ void contention_take(struct contention *contention, const void *object,
  * The caller, whose path is `by`, wakes n waiters, the oldest first, of those
  * that share one of the bits.  If there are none, and `renews`, the oldest that
  * was woken before is charged again: what it was woken for has been taken by
- * another thread.  is_held says of a mutex whether it is held now; NULL: there is none.
+ * another thread.  is_held says of a mutex whether it is held now; NULL: there
+ * is none.
  */
 struct contention_wake {
 	enum contention_kind kind;

@@ -59,8 +59,9 @@ int inject_check(pid_t pid, struct error *error);
 
 /*
  * Loads the collector and begins sampling.  library: the path of its file;
- * place: where the process has a copy of it, or NULL; settings: the variables of cpprof-environment.h, each with a NUL.  When this
- * returns 0, all threads are sampled, and *target must be given to inject_end.
+ * place: where the process has a copy of it, or NULL; settings: the variables
+ * of cpprof-environment.h, each with a NUL.  When this returns 0, all threads
+ * are sampled, and *target must be given to inject_end.
  */
 struct inject_place;
 int inject_begin(struct inject_target *target, pid_t pid, const char *library,
@@ -158,8 +159,8 @@ bool inject_write(pid_t pid, uint64_t to, const void *from, size_t size);
 /* ---- inject_thread.c ---- */
 
 /*
- * Stops a thread; false with errno set: EAGAIN if it does not stop soon.  It runs on after
- * inject_thread_release, or when this process ends.
+ * Stops a thread; false with errno set: EAGAIN if it does not stop soon.  It
+ * runs on after inject_thread_release, or when this process ends.
  */
 bool inject_thread_stop(pid_t tid);
 void inject_thread_release(pid_t tid);

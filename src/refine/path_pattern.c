@@ -6,8 +6,9 @@
  * next one begins below that node; below the last, all nodes match.  Only the
  * states of the nodes above the next one are kept.
  *
- * A segment of plain names is found by the automaton of src/views/advice/path.c, one
- * of three elements or more with patterns by refining.h.
+ * A segment of plain names is found by the automaton of
+ * src/views/advice/path.c, one of three elements or more with patterns by
+ * refining.h.
  */
 #include "src/refine/refine.h"
 

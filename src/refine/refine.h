@@ -509,9 +509,9 @@ int refine_graph_check(const struct step *step, struct error *error);
 /*
  * The graph of a profile of calls after n steps.  A step that matches nothing,
  * or is not possible, is skipped, and skipped[i] set; *why says why if the last
- * step is.  Both may be NULL.  *is_own: whether the caller must free the graph; false: it is the
- * profile's.  NULL with *error set.  O(nodes + arcs + places), and O(nodes) for
- * each step.
+ * step is.  Both may be NULL.  *is_own: whether the caller must free the graph;
+ * false: it is the profile's.  NULL with *error set.  O(nodes + arcs + places),
+ * and O(nodes) for each step.
  */
 struct call_graph *refine_graph(struct profile *profile,
                                 struct step *const *steps, size_t n,

@@ -334,8 +334,8 @@ void sample_walker_free(struct sample_walker *walker);
  * itself, innermost first; the process's are unwound.  What the copy does not
  * have is read from the thread's memory as it is now, and counts only if the
  * return addresses in the outer part of the copy are still there: then the frames
- * outside it have not been left.  The result belongs to the walker and is valid until its next
- * call; NULL with *error set for want of memory.
+ * outside it have not been left.  The result belongs to the walker and is valid
+ * until its next call; NULL with *error set for want of memory.
  */
 const struct sample_stack *sample_walk(struct sample_walker *walker,
                                        const struct perf_attr *attr,

@@ -363,8 +363,9 @@ uint64_t recording_names_created_ns(int directory, const char *path);
 /*
  * Finds names and lines of everything that files[n] of one directory have
  * sampled, and writes the directory's file of names.  Names kept already stay;
- * a file that cannot be read is skipped.  created_ns: see names_file.  0, or -1 with *error set if memory
- * runs out or the user interrupts; the writer has errors of its own.
+ * a file that cannot be read is skipped.  created_ns: see names_file.  0, or -1
+ * with *error set if memory runs out or the user interrupts; the writer has
+ * errors of its own.
  */
 int recording_names_write(const char *const *files, size_t n,
                           const struct symbol_search *search,

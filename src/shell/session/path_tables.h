@@ -69,9 +69,10 @@ struct table_directory;
 
 /*
  * Makes the directory if it is missing, waits for other merges into it, which
- * it tells by warn (where the file system has locks), and removes what those that did not end have left.  Freed with
- * table_directory_free, which leaves the directory as it was unless
- * table_directory_end has succeeded; NULL with *error set.
+ * it tells by warn (where the file system has locks), and removes what those
+ * that did not end have left.  Freed with table_directory_free, which leaves
+ * the directory as it was unless table_directory_end has succeeded; NULL with
+ * *error set.
  */
 struct table_directory *table_directory_new(const char *path,
                                             void (*warn)(void *context,

@@ -31,8 +31,8 @@ void code_decoder_close(struct code_decoder *decoder);
  * Decodes the instruction at *code, and moves *code, *size and *address behind
  * it.  False: there is none, or it is unknown.
  */
-bool code_decoder_next(struct code_decoder *decoder, const uint8_t **code, size_t *size,
-                  uint64_t *address);
+bool code_decoder_next(struct code_decoder *decoder, const uint8_t **code,
+                       size_t *size, uint64_t *address);
 
 /* Whether the last instruction is of a group, such as CS_GRP_CALL. */
 bool code_decoder_is_in(const struct code_decoder *decoder, cs_group_type group);
