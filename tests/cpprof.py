@@ -29,6 +29,13 @@ def is_open_to(user, *files):
                for file in (CPPROF, *files))
 
 
+def has_recorded(done, said=None):
+    """Whether a short recording of running processes was made: one that has no
+    samples is said to fail."""
+    return done.returncode == 0 or \
+        'no samples' in (done.stderr if said is None else said)
+
+
 @functools.cache
 def for_preload(library):
     """A path of a library for LD_PRELOAD, a list that blanks and colons separate,

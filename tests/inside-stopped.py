@@ -23,6 +23,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims  # noqa: E402
 from collector_file import Profile  # noqa: E402
+from cpprof import has_recorded  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
@@ -236,7 +237,7 @@ class Recording:
         """'': it has ended well."""
         self.recorder.send_signal(signal.SIGINT)
         text = self.recorder.communicate(timeout=PATIENCE)[1]
-        return '' if self.recorder.returncode == 0 else text
+        return '' if has_recorded(self.recorder, text) else text
 
 
 # ---- where a thread is stopped ----

@@ -22,6 +22,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims, rounds  # noqa: E402
 from collector_file import Profile  # noqa: E402
+from cpprof import has_recorded  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
@@ -383,7 +384,7 @@ def check_again(directory, program):
                       for word in ('-r', name)]
             result = record(served, path, '--for', f'{draw.random():.2f}s',
                             *chosen)
-            if result.returncode != 0 or not served.is_well():
+            if not has_recorded(result) or not served.is_well():
                 wrong.append((i, chosen, result.stderr,
                               served.process.poll()))
         result = record(served, path, '--for', '2.5s', '-r', 'real')
@@ -421,7 +422,7 @@ def check_at_work(directory):
         with Served(directory, SERVED, 'greedy') as served:
             result = record(served, path, '--for', '0.1s', '-r', 'real',
                             '-r', 'alloc-bytes:1')
-            if result.returncode != 0 or not served.is_well():
+            if not has_recorded(result) or not served.is_well():
                 wrong.append((i, result.stderr, served.process.poll()))
     claims.make('recordings can begin while threads allocate', wrong)
 
@@ -465,8 +466,7 @@ def main():
         with Served(directory, SERVED) as served:
             why = record(served, os.path.join(directory, 'first'), '--for',
                          '0.1s')
-        # The program may use nothing for so short a time.
-        if why.returncode != 0 and 'no samples' not in why.stderr:
+        if not has_recorded(why):
             claims.skip('functions are wrapped inside', why.stderr.strip())
             claims.end()
             return

@@ -21,7 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from claims import Claims, rounds  # noqa: E402
-from cpprof import CPPROF, run, table, text  # noqa: E402
+from cpprof import CPPROF, has_recorded, run, table, text  # noqa: E402
 
 python = importlib.import_module("python")
 claims = Claims()
@@ -53,8 +53,7 @@ def why_not():
         done = run("record", "--no-prompt", "--for", "0.01s", "-o",
                    os.path.join(directory, "r"), "-r", "cpu", "-r",
                    "minor-faults:1", "-p", str(os.getpid()), status=None)
-    # This process waits meanwhile, and so may have no samples.
-    return "" if done.returncode == 0 or "no samples" in done.stderr else \
+    return "" if has_recorded(done) else \
         done.stderr.strip().splitlines()[-1]
 
 
