@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* cpprof-environment.h -- how the launcher configures the preloaded collector.
  *
- * The launcher appends the library's absolute path to LD_PRELOAD (whose names
- * are separated by colons or blanks), and sets the variables below.  Programs
- * that the program starts inherit them and are sampled, too, each process into
- * its own file.
+ * The launcher puts the library's absolute path in front of LD_PRELOAD (whose
+ * names are separated by colons or blanks), and sets the variables below.
+ * Programs that the program starts inherit them and are sampled, too, each
+ * process into its own file.
  */
 #ifndef CPPROF_ENVIRONMENT_H
 #define CPPROF_ENVIRONMENT_H

@@ -7,11 +7,12 @@ works out from the sizes of its blocks.  Speaks TAP.
 """
 import math
 import os
+import subprocess
 import tempfile
 
 from claims import Claims, rounds
 from collector_file import Profile
-from cpprof import documents, run
+from cpprof import documents, for_preload, run
 
 BUILD = os.path.abspath(os.environ.get("builddir", "."))
 PROGRAM = os.path.join(BUILD, "tests/programs/heap")
@@ -21,12 +22,140 @@ INTERVAL = 65536
 MOST_ERRORS = 5
 
 
-def record(directory, mode, seed=1, interval=INTERVAL):
+# Another allocator: blocks of powers of two from chunks that it maps, each with
+# its size in front.  What is freed is given out again, and the large are unmapped.
+ALLOCATOR = r"""
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HEAD = 16, CHUNK = 1 << 20, LARGE = CHUNK / 4 };
+struct head { size_t size, distance; };	/* from the start of the room */
+static struct free_room { struct free_room *next; } *rooms[64];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *chunk;
+static size_t left;
+
+static char *
+map(size_t size)
+{
+    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static char *
+take_room(size_t size)
+{
+    const int kind = 64 - __builtin_clzl(size - 1);
+    char *room;
+
+    if (size >= LARGE)
+        return map(size);
+    pthread_mutex_lock(&lock);
+    room = (char *)rooms[kind];
+    if (room != NULL) {
+        rooms[kind] = rooms[kind]->next;
+    } else {
+        if (left < (size_t)1 << kind) {
+            chunk = map(CHUNK);
+            left = chunk == NULL ? 0 : CHUNK;
+        }
+        if (left > 0) {
+            left -= (size_t)1 << kind;
+            room = chunk + left;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return room;
+}
+
+void *
+memalign(size_t alignment, size_t size)
+{
+    const size_t needed = size + alignment + HEAD;
+    char *room = take_room(needed), *block;
+
+    if (room == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    block = (char *)(((uintptr_t)room + HEAD + alignment - 1) & -alignment);
+    ((struct head *)(block - HEAD))->size = needed;
+    ((struct head *)(block - HEAD))->distance = (size_t)(block - room);
+    return block;
+}
+
+void *malloc(size_t size) { return memalign(16, size); }
+void *aligned_alloc(size_t a, size_t size) { return memalign(a, size); }
+
+int
+posix_memalign(void **block, size_t alignment, size_t size)
+{
+    *block = memalign(alignment, size);
+    return *block == NULL ? ENOMEM : 0;
+}
+
+void
+free(void *block)
+{
+    struct head head;
+    char *room;
+
+    if (block == NULL)
+        return;
+    head = *(struct head *)((char *)block - HEAD);
+    room = (char *)block - head.distance;
+    if (head.size >= LARGE) {
+        munmap(room, head.size);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    ((struct free_room *)room)->next = rooms[64 - __builtin_clzl(head.size - 1)];
+    rooms[64 - __builtin_clzl(head.size - 1)] = (struct free_room *)room;
+    pthread_mutex_unlock(&lock);
+}
+
+void *
+calloc(size_t n, size_t size)
+{
+    void *block = malloc(n * size);
+
+    return block == NULL ? NULL : memset(block, 0, n * size);
+}
+
+void *
+realloc(void *old, size_t size)
+{
+    void *block = malloc(size);
+    size_t had;
+
+    if (old == NULL || block == NULL)
+        return block;
+    had = ((struct head *)((char *)old - HEAD))->size - 16 - HEAD;
+    memcpy(block, old, had < size ? had : size);
+    free(old);
+    return block;
+}
+"""
+
+
+def record(directory, mode, seed=1, interval=INTERVAL, allocator=None):
     """The recording of a run, and what the program says of itself."""
     name = os.path.join(directory, f"{mode}-{seed}.cpprof")
-    out = run("record", "-o", name, "-r", f"live:{interval}", PROGRAM, mode,
-              str(interval), str(seed)).stdout
-    return name, [line.split() for line in out.splitlines()]
+    more = {}
+    if allocator is not None:
+        name = os.path.join(directory, f"{mode}-{seed}-preloaded.cpprof")
+        more["env"] = dict(os.environ, LD_PRELOAD=for_preload(allocator))
+    done = run("record", "-o", name, "-r", f"live:{interval}", PROGRAM, mode,
+               str(interval), str(seed), **more)
+    if allocator is not None:
+        assert "own malloc" not in done.stderr, done.stderr
+    return name, [line.split() for line in done.stdout.splitlines()]
 
 
 def amounts(name, resource, *commands):
@@ -98,9 +227,10 @@ def check_points(directory, seed):
     return differences
 
 
-def check_counts(directory, mode, interval=INTERVAL):
+def check_counts(directory, mode, interval=INTERVAL, allocator=None):
     """At the end, of each function; no node has freed more than it allocated."""
-    name, lines = record(directory, mode, interval=interval)
+    name, lines = record(directory, mode, interval=interval,
+                         allocator=allocator)
     differences = compare(amounts(name, "live-bytes"), lines)
     for process in os.listdir(name):
         # Reads the file, and checks that its blocks are what it says is left.
@@ -125,6 +255,46 @@ def check_threads(directory):
     # 800,000 blocks of 1500 bytes on average: so many samples of 4 KiB.
     if abs(made - 800000) > 40000:
         differences.append(f"{made} blocks measured of 800000")
+    return differences
+
+
+def build_allocator(directory):
+    """The path of that library; None: there is no compiler."""
+    library = os.path.join(directory, "liballocator.so")
+    done = subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-fno-builtin",
+                           "-o", library, "-x", "c", "-"], input=ALLOCATOR,
+                          text=True, capture_output=True, timeout=120)
+    return library if done.returncode == 0 else None
+
+
+def check_preloaded(directory, allocator):
+    """All blocks of another allocator, and nothing that it maps for itself."""
+    differences = []
+    for mode, interval in (("storm", 8192), ("forks", 4096)):
+        differences += check_counts(directory, mode, interval, allocator)
+        name = os.path.join(directory, f"{mode}-1-preloaded.cpprof")
+        found = amounts(name, "alloc-bytes")
+        differences += [f"{mode}: {where} {found[where]}" for where in found
+                        if "mmap" in where or "take_room" in where]
+    # The threads' blocks, each of which another may free.
+    differences += check_counts(directory, "threads", 4096, allocator)
+    return differences
+
+
+def check_preloaded_amounts(directory, allocator):
+    """What is allocated, without live: 480,000 blocks of 1,000 bytes."""
+    differences = []
+    for resource, interval, true in (("allocs", 1000, 480000),
+                                     ("alloc-bytes", 65536, 480000000)):
+        name = os.path.join(directory, f"{resource}-preloaded.cpprof")
+        said = run("record", "-o", name, "-r", f"{resource}:{interval}",
+                   PROGRAM, "many", "1024", "1",
+                   env=dict(os.environ,
+                            LD_PRELOAD=for_preload(allocator))).stderr
+        found = amounts(name, resource).get("keep_small", 0)
+        # Off by one interval at each end.
+        if abs(found - true) > 2 * interval or "own malloc" in said:
+            differences.append(f"{resource} {found} of {true}: {said}")
     return differences
 
 
@@ -249,6 +419,12 @@ def main():
         claims.make("threads that allocate while the process ends",
                     check_leave(directory))
         claims.make("resources that only live counts", check_options())
+        allocator = build_allocator(directory)
+        if allocator is not None:
+            claims.make("blocks of a preloaded allocator",
+                        check_preloaded(directory, allocator))
+            claims.make("amounts of a preloaded allocator",
+                        check_preloaded_amounts(directory, allocator))
         claims.make("leaks: the same sum, oldest first", check_leaks(directory))
     claims.end()
 

@@ -185,8 +185,8 @@ def an_allocator_with_an_operator_new_is_told():
                 (plain, 'alloc-bytes', 'library calls'),
                 (pooled, 'alloc-bytes', 'library calls; not operator new, '
                  'which an allocator has itself'),
-                (pooled, 'live', 'library calls, of blocks sampled at random; '
-                 'not operator new, which an allocator has itself')):
+                (pooled, 'live', 'library calls, of sampled blocks; '
+                 "not an allocator's own new")):
             run = Run(program, CPPROF_RESOURCES=resource + ':1')
             assert (run.status, run.err) == (0, b''), run.err
             found = run.one().resources[0].source

@@ -18,9 +18,9 @@
  * its kind (Horvitz and Thompson 1952).  A block that is not sampled costs a
  * subtraction, and its free a look at the filter.  Both then jump to the real
  * function, where what an allocator calls passes again through the wrappers
- * here.  A block that an inner function has followed and an outer one samples,
- * too, counts as freed in between.  What an allocator other than the C library's
- * maps for itself is not followed.
+ * here.  An allocator other than the C library's may call these as well, such as
+ * malloc for its calloc, or map blocks.  So its functions do not jump but return
+ * here, and what they call meanwhile is not followed.
  *
  * With `live`, the columns of `alloc-bytes` and `allocs` have sampled blocks
  * only.  realloc frees the old block and allocates a new one, and so does mremap
@@ -71,7 +71,10 @@
 static enum gate gate;
 static __thread bool is_inside;		/* in a function of this file */
 
-/* The module of an allocator that is not the C library's; size 0: none. */
+/*
+ * The module of an allocator that is not the C library's; size 0: none, or blocks
+ * are not followed.
+ */
 static uintptr_t allocator_start, allocator_size;
 
 static void
@@ -247,7 +250,8 @@ memory_freed(struct live_block *taken, bool is_freed, uint32_t recording)
 static bool
 is_of_allocator(const void *return_address)
 {
-	return (uintptr_t)return_address - allocator_start < allocator_size;
+	return is_inside || (uintptr_t)return_address - allocator_start <
+	    allocator_size;
 }
 
 /* A mapping has been made. */
@@ -290,10 +294,14 @@ measure_##name(UNWRAPPED parameters, const void *return_address)	\
 		    (const void *)next.name);				\
 		return result;						\
 	}								\
+	if (is_inside)							\
+		return next.name arguments;				\
 	passes = follow_passes(size);					\
 	if ((old) != NULL)						\
 		taken = live_take((uintptr_t)(old));			\
+	is_inside = allocator_size != 0;				\
 	result = next.name arguments;					\
+	is_inside = false;						\
 	if (taken != NULL)						\
 		memory_freed(taken, (is_allocated) || (size) == 0,	\
 		    recording);						\
@@ -310,7 +318,7 @@ name parameters								\
 									\
 	if (GATE_IS_CLOSED(gate))					\
 		return next.name arguments;				\
-	if (filter != NULL &&						\
+	if (filter != NULL && allocator_size == 0 &&			\
 	    ((old) == NULL || !live_may_have(filter, old)) &&		\
 	    follow_passes(size))					\
 		return next.name arguments;				\
@@ -553,22 +561,19 @@ const struct resource_source source_live = {
 };
 
 const struct resource_source source_live_without_new = {
-	.name = "library calls, of blocks sampled at random; not operator new, "
-	    "which an allocator has itself",
+	.name = "library calls, of sampled blocks; not an allocator's own new",
 	.probe = probe_without_new,
 	.start = follow_start,
 };
 
 const struct resource_source source_live_partly = {
-	.name = "library calls, of blocks sampled at random; a sanitizer hides "
-	    "some, such as operator new",
+	.name = "library calls, of sampled blocks; a sanitizer hides some",
 	.probe = probe_partly,
 	.start = follow_start,
 };
 
 const struct resource_source source_live_mappings = {
-	.name = "library calls, of mappings sampled at random: the program has "
-	    "its own malloc",
+	.name = "library calls, of mappings: the program has its own malloc",
 	.start = follow_start,
 };
 

@@ -98,6 +98,27 @@ append_variable(const char *name, char separator, const char *words)
 	return result;
 }
 
+/*
+ * In front of the program's own libraries, such as another allocator: of several
+ * definitions, the program calls the first, and the collector's functions call
+ * the next.
+ */
+static int
+preload_first(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *list;
+	int result;
+
+	if (others == NULL || *others == '\0')
+		return setenv("LD_PRELOAD", library, 1);
+	if (asprintf(&list, "%s:%s", library, others) < 0)
+		return -1;
+	result = setenv("LD_PRELOAD", list, 1);
+	free(list);
+	return result;
+}
+
 /* Sets a variable, or removes it if the value is NULL. */
 static int
 set_variable(const char *name, const char *value)
@@ -125,7 +146,7 @@ set_environment(const struct launch *launch)
 	         clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC));
 	snprintf(launcher, sizeof launcher, "%ld", (long)getppid());
 	snprintf(size, sizeof size, "%" PRIu64, launch->max_size);
-	if (append_variable("LD_PRELOAD", ':', launch->library) != 0 ||
+	if (preload_first(launch->library) != 0 ||
 	    append_variable("ASAN_OPTIONS", ':',
 	                    "verify_asan_link_order=0") != 0 ||
 	    setenv(CPPROF_ENVIRONMENT_LAUNCHER, launcher, 1) != 0 ||
