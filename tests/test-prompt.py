@@ -458,6 +458,47 @@ def long_paths_fit_the_width():
     assert terminal.status() == 0
 
 
+def long_paths_keep_the_users_own_functions():
+    """Those of libraries are left out first, of whatever kind they are."""
+    stack = [("main", "/opt/shop/prog"), ("serve_orders", "/opt/shop/prog"),
+             ("archive_write_header", "/usr/lib/libarchive.so.13"),
+             ("archive_write_close", "/usr/lib/libarchive.so.13"),
+             ("price_of_basket", "/opt/shop/prog"),
+             ("BrotliEncoderCompress", "/usr/lib/libbrotlienc.so.1"),
+             ("BrotliEncoderStream", "/usr/lib/libbrotlienc.so.1"),
+             ("__libc_write", "/usr/lib/libc.so.6"),
+             ("ksys_write", "[kernel.kallsyms]")]
+    path = os.path.join(HOME, "own.perf")
+    with open(path, "w") as file:
+        for i in range(9):
+            file.write(f"prog 1 {i}.000000: 1 cycles:\n")
+            for number, (name, module) in enumerate(reversed(stack)):
+                file.write(f"\t{1000 + number:x} {name} ({module})\n")
+            file.write("\n")
+    terminal = Terminal("-q", path, columns=80)
+    terminal.expect(") ")
+    terminal.type("kernel show\ndown\n")
+    terminal.expect("1.0000 (")
+    kept = terminal.expect(") [")
+    assert re.fullmatch("main serve_orders … price_of_basket … (\\S+ )*"
+                        "ksys_write", kept), kept
+    # Where there is room for all, nothing is left out.
+    terminal = Terminal("-q", path, columns=200)
+    terminal.expect(") ")
+    terminal.type("kernel show\ndown\n")
+    terminal.expect("1.0000 (" + " ".join(name for name, _ in stack) + ") [")
+    # By where their sources are, and by their names alone.
+    with open(path, "w") as file:
+        file.write("main;serve_orders;std::__detail::_Executor::_M_dfs;"
+                   "std::_Function_handler::_M_invoke;price_of_basket;"
+                   "std::__cxx11::basic_string::_M_append;"
+                   "std::__copy_move_backward 9\n")
+    terminal = Terminal("-q", path, columns=80)
+    terminal.expect(") ")
+    terminal.type("down\n")
+    terminal.expect("1.0000 (main serve_orders … price_of_basket … ")
+
+
 def messages_break_at_blanks():
     """Each line fits, and the words are those that a pipe gets in one line."""
     command = "functions main main"
@@ -1013,6 +1054,7 @@ TESTS = [
     history_lasts,
     a_home_that_takes_no_history_is_told_once,
     long_paths_fit_the_width,
+    long_paths_keep_the_users_own_functions,
     messages_break_at_blanks,
     chains_are_folded_on_a_terminal,
     steps_of_time_tell_their_slices,

@@ -204,6 +204,7 @@ const char *shown_name(const struct shown_names *shown,
 /* Start with `{ 0 }`; reused from cell to cell. */
 struct path_names {
 	const struct shown_names *shown;	/* NULL: all names are whole */
+	const struct layout *layout;	/* for is_own; NULL: without it */
 	const struct names *names;
 	uint32_t *path;			/* [n], outermost first */
 	size_t n, capacity;
@@ -238,8 +239,8 @@ bool path_names_fold(struct path_names *path);
 /*
  * Adds the path as the shell reads it: names separated by blanks, between bars
  * where needed.  If it would take more than `width` columns (0: no limit),
- * names lose their outer scopes, then names in the middle are left out; an
- * ellipsis marks both.  Names that it must show lose all but the words in which
+ * names lose their outer scopes, then names in the middle are left out, those
+ * that are not the user's own first; an ellipsis marks both.  Names that it must show lose all but the words in which
  * they differ from others; where these do not fit, the outermost names are left
  * out as well.  The last name, to which the number belongs, is put between
  * `before` and `after`.

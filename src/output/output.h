@@ -45,6 +45,12 @@ struct layout {
 				 * bars */
 	bool has_blocks;	/* bars of block characters, else of # */
 	bool has_short_names;	/* names without what tells none apart */
+	/*
+	 * Whether a function is the user's own: of a path that is too wide,
+	 * such functions are left out last.  NULL: that is not known.
+	 */
+	bool (*is_own)(void *own, const struct names *names, uint32_t name);
+	void *own;
 };
 
 /* The formats, in the order of output_formats. */

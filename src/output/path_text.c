@@ -357,12 +357,22 @@ with_name(const struct path_names *path, size_t used, size_t i, size_t columns)
 	return used + columns + 1 + 2u * is_gap_before + 2u * is_gap_behind - 2;
 }
 
+static bool
+path_text_is_own(const struct path_names *path, size_t i)
+{
+	const struct layout *layout = path->layout;
+
+	return layout == NULL || layout->is_own == NULL ||
+	    layout->is_own(layout->own, path->names, path->path[i]);
+}
+
 /*
  * Takes names from the end and the front in turn, without their outer scopes,
- * each side as far as they fit.  Returns the columns that are used then.
+ * each side as far as they fit; only the user's own, or all.  Returns the
+ * columns that are used then.
  */
 static size_t
-choose_ends(struct path_names *path, size_t width, size_t used)
+choose_ends(struct path_names *path, size_t width, size_t used, bool is_of_own)
 {
 	size_t head = 0, tail = path->n - 1;
 	bool is_full[2] = { false, false };	/* the front, the end */
@@ -373,8 +383,12 @@ choose_ends(struct path_names *path, size_t width, size_t used)
 
 		if (is_full[end])
 			continue;
-		i = end ? --tail : head++;
-		if (path->form[i] != NAME_HIDDEN)
+		/* The next name of that side that may be taken. */
+		do
+			i = end ? --tail : head++;
+		while (head < tail && is_of_own && !path_text_is_own(path, i));
+		if (path->form[i] != NAME_HIDDEN ||
+		    (is_of_own && !path_text_is_own(path, i)))
 			continue;
 		columns = with_name(path, used, i,
 		                    make_narrow_word(path, i, 0, false));
@@ -501,8 +515,11 @@ choose_names(struct path_names *path, size_t width)
 	size_t room = width > used ? width - used : 1;
 
 	used += make_last_word(path, room);
-	if (used < width)
-		path_text_widen(path, width, choose_ends(path, width, used));
+	if (used < width) {
+		used = choose_ends(path, width, used, true);
+		path_text_widen(path, width,
+		                choose_ends(path, width, used, false));
+	}
 	return room;
 }
 

@@ -338,7 +338,8 @@ output_text(const struct table *table, const struct layout *layout,
             struct writer *writer, struct error *error)
 {
 	struct drawing drawing = { .table = table, .layout = layout,
-		                   .writer = writer };
+		                   .writer = writer,
+		                   .path.layout = layout };
 	int status = 0;
 
 	if (layout->has_short_names || layout->width > 0) {

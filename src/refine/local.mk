@@ -2,6 +2,7 @@
 libcore_a_SOURCES += \
 	src/refine/frame_pattern.c \
 	src/refine/hidden.c src/refine/interpreter.def \
+	src/refine/own_functions.c \
 	src/refine/path_chains.c \
 	src/refine/path_pattern.c \
 	src/refine/ready_groups.def \

@@ -206,6 +206,23 @@ int frame_pattern_report_none(const struct frame_pattern *pattern,
                               const struct refining *refining,
                               struct error *error);
 
+/* ---- own_functions.c ---- */
+
+/*
+ * Which functions are the user's own: those of the program itself or with a
+ * known source, but not those of libraries, runtimes and the kernel.
+ */
+struct own_functions;
+
+/* For a profile, which must outlive it; own_functions_free. */
+struct own_functions *own_functions_new(const struct profile *profile,
+                                        struct error *error);
+void own_functions_free(struct own_functions *own);
+
+/* Of a name that is no function of the profile, its text decides. */
+bool own_functions_have(struct own_functions *own, const struct names *names,
+                        uint32_t name);
+
 /* ---- section_pattern.c ---- */
 
 /*

@@ -90,20 +90,46 @@ text_layout(const struct session *session, bool to_terminal)
 	return layout;
 }
 
+/* Which functions are the user's own, once a path is too wide for all. */
+struct interpret_own {
+	const struct profile *profile;
+	struct own_functions *functions;
+};
+
+static bool
+interpret_is_own(void *context, const struct names *names, uint32_t name)
+{
+	struct interpret_own *own = context;
+	struct error ignored = { 0 };
+
+	if (own->functions == NULL)
+		own->functions = own_functions_new(own->profile, &ignored);
+	return own->functions == NULL ||
+	    own_functions_have(own->functions, names, name);
+}
+
 /* Draws a table that has something to show. */
 static int
 draw_table(struct session *session, const struct table *table,
            struct sink *sink, struct error *error)
 {
 	struct layout layout = text_layout(session, sink->is_terminal);
+	struct interpret_own own = { session->subject->profile, NULL };
+	int status;
 
 	if (table->schema == NULL)
 		return 0;
 	if (layout.has_numbers && table_handle_column(table) < table->n_columns &&
 	    last_rows_keep(&session->last_rows, table, error) != 0)
 		return -1;
-	return session->settings.format->draw(table, &layout, &sink->writer,
-	                                      error);
+	if (own.profile != NULL) {
+		layout.is_own = interpret_is_own;
+		layout.own = &own;
+	}
+	status = session->settings.format->draw(table, &layout, &sink->writer,
+	                                        error);
+	own_functions_free(own.functions);
+	return status;
 }
 
 /* Views of a part of the run say which part it is. */
