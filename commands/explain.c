@@ -9,6 +9,7 @@
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
 #include "src/shell/session/session_left.h"
+#include "src/shell/terminal/terminal.h"
 #include "src/views/advice/advice.h"
 
 static bool
@@ -241,6 +242,7 @@ explain_run(struct session *session, const struct arguments *arguments,
 	struct error why = { 0 };
 	uint64_t *module_hits = NULL;
 	bool has_module = false;
+	size_t columns;
 	int status;
 
 	if (session_need_profile(session, error) != 0 ||
@@ -255,6 +257,14 @@ explain_run(struct session *session, const struct arguments *arguments,
 	if (status == 0 && request.groups != NULL)
 		status = find_module_groups(session, module_hits, &groups,
 		                            &has_module, error);
+	if (session->beginning_lines > 0) {
+		wanted.n_lines = session->beginning_lines;
+		wanted.is_beginning = true;
+	} else if (session->writes_to_terminal &&
+	           session->settings.format == output_formats) {
+		terminal_size(&columns, &wanted.n_lines);
+		wanted.n_lines -= wanted.n_lines > 1;	/* for the prompt */
+	}
 	wanted.module_hits = module_hits;
 	wanted.module_groups = has_module ? &groups : NULL;
 	if (arguments->values[0].is_given)

@@ -289,6 +289,101 @@ def a_new_profile_is_explained():
     assert b"hot path" not in done.stdout, done.stdout
 
 
+def the_first_screen_fills_the_terminal():
+    """Where there is enough to tell, and without lines that scroll away."""
+    path = os.path.join(HOME, "broad.folded")
+    with open(path, "w") as file:
+        for i in range(20):
+            file.write(f"main;run;step_{i:02};leaf_{i:02} {100 + i}\n"
+                       f"main;run;step_{i:02};leaf_{(i + 1) % 20:02};deep {i}"
+                       "\n")
+    prompt = "(cpprof main samples) "
+    for columns, rows in (80, 24), (120, 40), (80, 32), (100, 20):
+        terminal = Terminal(path, columns=columns, rows=rows)
+        screen = terminal.expect(prompt)
+        assert screen.count("\n") == rows - 1, (rows, screen)
+        assert max(map(len, screen.split("\r\n"))) <= columns, screen
+        # After load, the line that was typed stays on it.
+        terminal.type(f"load {quoted(path)}\n")
+        screen = terminal.expect(prompt)
+        assert rows - 3 <= screen.count("\n") < rows, (rows, screen)
+        # explain alone has as much room, but for its own line.
+        terminal.type("explain\n")
+        screen = terminal.expect(prompt)
+        assert rows - 3 <= screen.count("\n") <= rows, (rows, screen)
+        assert "Explanation for" in screen, screen
+        terminal.type("quit\n")
+        assert terminal.status() == 0
+    # In a pipe it is the same whatever the terminal.
+    plain = subprocess.run([CPPROF, path, "-e", "explain"],
+                           stdout=subprocess.PIPE, check=True).stdout
+    assert 10 < plain.count(b"\n") < 24, plain
+    assert b"with what they call" not in plain, plain
+    # The rows are those of the views.
+    terminal = Terminal(path, columns=120, rows=60)
+    screen = terminal.expect(prompt).split("with what they call")[1]
+    functions = json.loads(subprocess.run(
+        [CPPROF, path, "-e", "format json", "-e", "functions 12"],
+        stdout=subprocess.PIPE, check=True).stdout)
+    wanted = [[str(row["hits"]), row["path"][0]] for row in functions["rows"]
+              if row["path"] != ["deep"]]
+    found = [[words[1], words[3]] for words in
+             (re.sub("[\u2580-\u259f]", " ", line).split()
+              for line in screen.split("\r\n")) if len(words) == 4]
+    assert len(wanted) > 5 and found[:len(wanted)] == wanted, (found, wanted)
+
+
+def the_first_screen_tells_the_kernels_share():
+    path = os.path.join(HOME, "kernel.perf")
+    with open(path, "w") as file:
+        for i in range(40):
+            file.write(f"prog 1 {i}.000000: 1 cycles:\n")
+            if i % 8 == 0:
+                file.write("\tffffffff81000020 ksys_write "
+                           "([kernel.kallsyms])\n"
+                           "\tffffffff81000010 do_syscall_64 "
+                           "([kernel.kallsyms])\n")
+            elif i % 8 == 1:
+                file.write("\tffffffffc0000020 ext4_write ([ext4])\n")
+            file.write("\t1000 work (/bin/prog)\n"
+                       "\t2000 main (/bin/prog)\n\n")
+    banner = "40 samples of cycles, one per cycle, 25% in the kernel"
+    terminal = Terminal(path, columns=120)
+    terminal.expect(banner)
+    # Whatever is shown of it.
+    for choice in "show", "hide":
+        terminal.type(f"kernel {choice}\nload {quoted(path)}\n")
+        terminal.expect(banner)
+    assert "in the kernel" not in Terminal(FORMS).expect(PROMPT)
+
+
+def the_first_screen_tells_what_each_run_used():
+    runs = os.path.join(HOME, "runs")
+    subprocess.run([CPPROF, "record", "--repeat", "3", "-o", runs, "sh", "-c",
+                    "i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done"],
+                   check=True, stderr=subprocess.PIPE)
+    used = []
+    for number in 1, 2, 3:
+        top = subprocess.run(
+            [CPPROF, f"{runs}/run-{number}", "-e", "format json",
+             "-e", "explain"], stdout=subprocess.PIPE, check=True).stdout
+        table = json.loads(top)
+        used.append(table["total"] * table["resource"]["interval"])
+    terminal = Terminal(runs, columns=200)
+    screen = terminal.expect("lists all commands")
+    values = re.search(r"; 3 runs: ([\d.]+ m?s), ([\d.]+ m?s), ([\d.]+ m?s)",
+                       screen)
+    assert values, screen
+    shown = [float(value.split()[0]) *
+             (1000 if value.endswith(" ms") else 1000000)
+             for value in values.groups()]
+    for a, b in zip(shown, used):
+        assert abs(a - b) <= b / 200, (shown, used)
+    # One of them is no several runs.
+    terminal = Terminal(runs + "/run-2", columns=200)
+    assert " runs" not in terminal.expect("lists all commands")
+
+
 def the_first_screen_tells_the_amount():
     """Samples, what they stand for, and what was counted instead."""
     weights = os.path.join(HOME, "weights.folded")
@@ -1047,6 +1142,9 @@ TESTS = [
     control_c_ends_all_that_was_pasted,
     control_backslash_ends_what_is_run_alone,
     a_new_profile_is_explained,
+    the_first_screen_fills_the_terminal,
+    the_first_screen_tells_the_kernels_share,
+    the_first_screen_tells_what_each_run_used,
     the_first_screen_tells_the_amount,
     control_c_stops_a_load,
     control_c_ends_what_was_not_loaded,

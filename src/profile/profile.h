@@ -414,6 +414,10 @@ void profile_placeholder_hits(const struct profile *profile, uint32_t resource,
 int profile_distinguish_functions(struct profile *profile,
                                   struct error *error);
 
+/* The tally of hits of cpu that belong to the kernel, whose frames are unknown. */
+#define TALLY_KERNEL_TICKS "hits in the kernel, placed by its ticks: too many " \
+	"or too few where a program keeps step with them"
+
 /* Adds to the tally with that description, which is made if new; 0 or -1. */
 int profile_add_tally(struct profile *profile, const char *what,
                       uint64_t count, struct error *error);

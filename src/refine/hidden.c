@@ -249,6 +249,34 @@ hidden_has_function(const struct profile *profile, unsigned hidden,
 	return found && is_hidden;
 }
 
+int
+hidden_kernel_hits(const struct profile *profile, uint32_t resource,
+                   uint64_t *hits, struct error *error)
+{
+	const struct sample_tree *tree = profile->tree;
+	struct hidden_known *known = hidden_known_new(profile, error);
+	bool *is_kernel = known == NULL ? NULL :
+	    memory_array(tree->n_nodes, sizeof *is_kernel, error);
+
+	*hits = 0;
+	for (uint32_t node = 0; is_kernel != NULL && node < tree->n_nodes;
+	     node++) {
+		const uint32_t frame = tree->label[node];
+		const uint32_t parent = tree->parent[node];
+
+		/* What it calls without a module is its own, too. */
+		is_kernel[node] =
+		    (hidden_kinds_of(known, frame) & HIDES_KERNEL) != 0 ||
+		    (profile->frames[frame].module == NO_MODULE &&
+		     parent != NO_NODE && is_kernel[parent]);
+		if (is_kernel[node] && tree->row[node] != 0)
+			*hits += sample_tree_hits(tree, resource, node);
+	}
+	free(is_kernel);
+	hidden_known_free(known);
+	return is_kernel != NULL ? 0 : -1;
+}
+
 /*
  * The kinds of a node, by its location and by its caller's kinds.  A frame's
  * locations have consecutive labels.

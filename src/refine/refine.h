@@ -52,6 +52,13 @@ int hidden_is_present(const struct profile *profile, unsigned hidden,
 bool hidden_has_function(const struct profile *profile, unsigned hidden,
                          uint32_t function);
 
+/*
+ * The hits of a resource in stacks that end in the kernel; 0 if the profile does
+ * not know its frames.  O(nodes + frames + names).
+ */
+int hidden_kernel_hits(const struct profile *profile, uint32_t resource,
+                       uint64_t *hits, struct error *error);
+
 /* What has been found out of a profile's frames; freed with hidden_known_free,
  * NULL with *error set. */
 struct hidden_known;

@@ -393,10 +393,9 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		                                   count, error) != 0)
 			return -1;
 	}
-	if (header->hits_at_ticks > 0 && profile_add_tally(profile,
-	    "hits in the kernel, placed by its ticks: too many or too few where "
-	    "a program keeps step with them", header->hits_at_ticks,
-	    error) != 0)
+	if (header->hits_at_ticks > 0 &&
+	    profile_add_tally(profile, TALLY_KERNEL_TICKS,
+	                      header->hits_at_ticks, error) != 0)
 		return -1;
 	if (n_threads > 0 && profile_add_tally(profile, "threads started",
 	                                       n_threads, error) != 0)

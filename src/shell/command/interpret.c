@@ -366,21 +366,68 @@ interpret_words(struct session *session, const struct command *command,
 	return status;
 }
 
+/* The lines that texts take on a terminal of so many columns. */
+static size_t
+interpret_count_lines(const char *const *texts, size_t n, size_t columns)
+{
+	size_t n_lines = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t width = printable_width(texts[i],
+		                                     strlen(texts[i]));
+
+		n_lines += width == 0 ? 1 : (width + columns - 1) / columns;
+	}
+	return n_lines;
+}
+
+/* Leaves out rows that, with the lines above groups, have no room. */
+static void
+interpret_cut_rows(struct table *table, size_t n_lines)
+{
+	struct cell cells[TABLE_MAX_COLUMNS];
+	size_t column = 0, used = 0, n = 0;
+	uint64_t group = 0;
+
+	while (table->group_lines != NULL && column < table->n_columns &&
+	       strcmp(table->columns[column].key, table->group_key) != 0)
+		column++;
+	for (; n < table->n_rows; n++) {
+		used++;
+		if (table->group_lines != NULL) {
+			table_get_row(table, n, cells);
+			used += cells[column].count != group;
+			group = cells[column].count;
+		}
+		if (used > n_lines)
+			break;
+	}
+	table->n_rows = n;
+}
+
 int
 interpret_beginning(struct session *session, const char *command,
-                    size_t n_rows, struct error *error)
+                    size_t n_lines, struct error *error)
 {
+	enum { OTHER_LINES = 3 };	/* headings and rules */
 	const struct command *found = command_lookup(command, strlen(command),
 	                                             error);
 	const struct words words = { .redirect = REDIRECT_NONE };
 	struct table table = { .view = command };
 	struct arguments none = { 0 };
-	int status = found == NULL ? -1 :
-	    interpret_fill(session, found, &none, &table, error);
+	size_t columns, lines, n_others;
+	int status;
 
+	session->beginning_lines = n_lines;
+	status = found == NULL ? -1 :
+	    interpret_fill(session, found, &none, &table, error);
+	session->beginning_lines = 0;
 	table.n_header = table.n_first_lines;
-	if (table.n_rows > n_rows)
-		table.n_rows = n_rows;
+	terminal_size(&columns, &lines);
+	n_others = OTHER_LINES +
+	    interpret_count_lines(table.header, table.n_header, columns) +
+	    interpret_count_lines(table.footer, table.n_footer, columns);
+	interpret_cut_rows(&table, n_lines > n_others ? n_lines - n_others : 0);
 	if (status == 0)
 		status = show_table(session, &table, &words, error);
 	table_free(&table);

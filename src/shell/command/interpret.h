@@ -26,11 +26,12 @@ int interpret_words(struct session *session, const struct command *command,
                     char *const *words, size_t n, struct error *error);
 
 /*
- * Shows the first rows of what a command without arguments answers on a
- * terminal, without its heading but n_first_lines: the prompt's first screen.
+ * Shows the first rows of what a command without arguments answers, in at most
+ * n_lines of a terminal, without its heading but n_first_lines: the prompt's
+ * first screen.
  */
 int interpret_beginning(struct session *session, const char *command,
-                        size_t n_rows, struct error *error);
+                        size_t n_lines, struct error *error);
 
 /* What takes a command's table, which is freed when it returns. */
 typedef int answer_function(const struct table *table, void *context,

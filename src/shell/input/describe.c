@@ -87,19 +87,27 @@ describe_add_line(void *context, const char *line, size_t length)
 	return 0;
 }
 
-/* Writes lines, wrapped between words on a terminal, and frees them. */
-static void
+/*
+ * Writes lines, wrapped between words on a terminal, unless the descriptor is
+ * -1; frees them and returns how many they are.
+ */
+static size_t
 write_text(struct text_buffer *text, int descriptor)
 {
 	struct text_buffer wrapped = { 0 };
-	size_t columns = SIZE_MAX, lines;
+	size_t columns = SIZE_MAX, lines, n_lines = 0;
 
 	if (terminal_is_output())
 		terminal_size(&columns, &lines);
 	help_wrap(text_string(text), columns, describe_add_line, &wrapped);
-	write_to_descriptor(&descriptor, wrapped.bytes, wrapped.length);
+	if (descriptor >= 0)
+		write_to_descriptor(&descriptor, wrapped.bytes,
+		                    wrapped.length);
+	for (size_t i = 0; i < wrapped.length; i++)
+		n_lines += wrapped.bytes[i] == '\n';
 	text_free(&wrapped);
 	text_free(text);
+	return n_lines;
 }
 
 /*
@@ -182,6 +190,32 @@ describe_add_share(const struct profile *profile, uint32_t number,
 		                100 * hits / of);
 }
 
+/*
+ * Adds what share of the current resource the kernel has: by its frames or, of
+ * cpu where these are unknown, by its ticks.
+ */
+static void
+describe_add_kernel(const struct session *session, struct text_buffer *text)
+{
+	const struct profile *profile = session->subject->profile;
+	const uint32_t number = session->subject->resource;
+	struct error ignored = { 0 };
+	uint64_t samples, of = profile_hits(profile, number, &samples), hits;
+
+	if (profile->tree == NULL || of == 0 ||
+	    hidden_kernel_hits(profile, number, &hits, &ignored) != 0)
+		return;
+	for (uint32_t i = 0; hits == 0 && i < profile->n_tallies &&
+	     strcmp(profile->resources[number].name, "cpu") == 0; i++)
+		if (strcmp(profile->tallies[i].what, TALLY_KERNEL_TICKS) == 0)
+			hits = profile->tallies[i].count;
+	if (hits == 0 || hits > of)
+		return;
+	text_add_string(text, ", ");
+	text_add_rough_percent(text, (double)hits / (double)of);
+	text_add_string(text, " in the kernel");
+}
+
 /* Names all resources, the current one first. */
 static void
 add_profile(const struct session *session, struct text_buffer *text)
@@ -190,6 +224,7 @@ add_profile(const struct session *session, struct text_buffer *text)
 	const struct profile *profile = subject->profile;
 	const struct process *process = session_first_process(session);
 	const char *program = process != NULL ? process->program : NULL;
+	struct error ignored = { 0 };
 
 	if (program == NULL)
 		program = session->files[0];
@@ -197,6 +232,9 @@ add_profile(const struct session *session, struct text_buffer *text)
 	text_add_string(text, ": ");
 	describe_add_resource(session, subject->resource, text);
 	describe_add_share(profile, subject->resource, text);
+	describe_add_kernel(session, text);
+	runs_add_values((const char *const *)session->files, session->n_files,
+	                profile, subject->resource, text, &ignored);
 	for (uint32_t i = 0; i < profile->n_resources; i++) {
 		if (i == subject->resource)
 			continue;
@@ -209,16 +247,16 @@ add_profile(const struct session *session, struct text_buffer *text)
 	text_add_char(text, '\n');
 }
 
-void
+size_t
 describe_profile(const struct session *session, int descriptor)
 {
 	struct text_buffer text = { 0 };
 
 	add_profile(session, &text);
-	write_text(&text, descriptor);
+	return write_text(&text, descriptor);
 }
 
-void
+size_t
 describe_welcome(const struct session *session, int descriptor)
 {
 	struct text_buffer text = { 0 };
@@ -230,15 +268,15 @@ describe_welcome(const struct session *session, int descriptor)
 	else
 		text_add_string(&text, "No profile yet: load FILE opens one, "
 		                "record PROG makes one.\n");
-	write_text(&text, descriptor);
+	return write_text(&text, descriptor);
 }
 
-void
+size_t
 describe_commands(int descriptor)
 {
 	struct text_buffer text = { 0 };
 
 	text_add_string(&text, "Try top, functions, root FUNCTION, up, down; help "
 	                "lists all commands, quit leaves.\n");
-	write_text(&text, descriptor);
+	return write_text(&text, descriptor);
 }

@@ -19,14 +19,19 @@
 /* Adds "(cpprof main cpu) ". */
 void describe_prompt(const struct session *session, struct text_buffer *text);
 
-/* Writes a line about the profile: program, samples, resource. */
-void describe_profile(const struct session *session, int descriptor);
+/*
+ * Each writes something, wrapped on a terminal, and returns its lines there; a
+ * descriptor of -1 only counts them.
+ */
 
-/* Writes the banner: the version and the profile. */
-void describe_welcome(const struct session *session, int descriptor);
+/* A line about the profile: program, samples, resource, runs. */
+size_t describe_profile(const struct session *session, int descriptor);
 
-/* Writes which commands to begin with. */
-void describe_commands(int descriptor);
+/* The banner: the version and the profile. */
+size_t describe_welcome(const struct session *session, int descriptor);
+
+/* Which commands to begin with. */
+size_t describe_commands(int descriptor);
 
 /* ---- script.c ---- */
 

@@ -30,9 +30,6 @@ static char *typed_line;
 static bool line_is_ready;
 static volatile sig_atomic_t window_changed, stop_requested, end_requested;
 
-/* Rows of explain that are shown of a new profile. */
-enum { SUMMARY_ROWS = 6 };
-
 /* The signal mask while waiting. */
 static sigset_t unblocked;
 
@@ -250,12 +247,13 @@ prompt_read_line(const char *prompt)
 }
 
 /*
- * Shows what dominates a profile that was just opened.  What cannot be explained
- * needs no message.
+ * Shows what dominates a profile that was just opened, on what n_used lines and
+ * the prompt leave of the screen.  What cannot be explained needs no message.
  */
 static void
-summarise(struct session *session)
+summarise(struct session *session, size_t n_used)
 {
+	size_t columns, lines;
 	struct error ignored = { 0 };
 	const char *view = session->first_view != NULL ? session->first_view :
 	    "explain";
@@ -264,7 +262,9 @@ summarise(struct session *session)
 	if (session->subject->profile == NULL || !terminal_is_output() ||
 	    session->settings.format->draw != output_text)
 		return;
-	interpret_beginning(session, view, SUMMARY_ROWS, &ignored);
+	terminal_size(&columns, &lines);
+	interpret_beginning(session, view, lines > n_used + 1 ?
+	                    lines - n_used - 1 : 1, &ignored);
 	interrupt_requested = 0;
 }
 
@@ -289,8 +289,9 @@ run_line(struct session *session, const char *line, size_t length)
 		message(NULL, error.text);
 	session->output_lost = false;	/* the next line may work again */
 	if (session->subject->profile != before && !session->is_quiet) {
-		describe_profile(session, fileno(rl_outstream));
-		summarise(session);
+		/* Above it stays the line that was typed. */
+		summarise(session, 1 + describe_profile(session,
+		    fileno(rl_outstream)));
 	}
 	return !was_interrupted;
 }
@@ -374,8 +375,8 @@ prompt_run(struct session *session, FILE *input)
 	for (size_t i = 1; i < N_WATCHED; i++)
 		catch_signal(watched[i], &saved[i]);
 	if (!session->is_quiet) {
-		describe_welcome(session, fileno(rl_outstream));
-		summarise(session);
+		summarise(session, describe_welcome(session,
+		    fileno(rl_outstream)) + describe_commands(-1));
 		describe_commands(fileno(rl_outstream));
 	}
 	loop(session);

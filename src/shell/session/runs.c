@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
 #include "src/base/memory.h"
 #include "src/base/units.h"
 #include "src/formats/format.h"
@@ -186,4 +188,69 @@ runs_add_variation(const struct runs *runs, struct text_buffer *text)
 			text_add_string(text, "; ");
 		add_variation(runs, &first->resources[r], text);
 	}
+}
+
+/* ---- of the first screen ---- */
+
+/* The hits of a resource in a recording or one of its files; 0: it has none. */
+static uint64_t
+runs_count_hits(const char *path, const char *resource)
+{
+	struct cpprofdata_summary summary = { 0 };
+	struct error ignored = { 0 };
+	struct stat status;
+
+	if (stat(path, &status) != 0)
+		return 0;
+	if (S_ISDIR(status.st_mode))
+		recording_summarise(path, &summary, &ignored);
+	else
+		cpprofdata_summarise(path, &summary, &ignored);
+	for (size_t i = 0; i < summary.n_resources; i++)
+		if (strcmp(summary.resources[i].name, resource) == 0)
+			return summary.resources[i].hits;
+	return 0;
+}
+
+int
+runs_add_values(const char *const *paths, size_t n, const struct profile *all,
+                uint32_t resource, struct text_buffer *text,
+                struct error *error)
+{
+	enum { MOST = 8 };	/* values that are shown one by one */
+	const struct resource *of = &all->resources[resource];
+	struct run_list list = { 0 };
+	uint64_t sum = 0, least = UINT64_MAX, most = 0, samples;
+	uint64_t *hits = NULL;
+
+	if (run_list_add_paths(&list, paths, n, error) == 0 && list.n > 1)
+		hits = memory_array(list.n, sizeof *hits, error);
+	for (size_t i = 0; hits != NULL && i < list.n; i++) {
+		hits[i] = runs_count_hits(list.paths[i], of->name);
+		sum += hits[i];
+		least = hits[i] < least ? hits[i] : least;
+		most = hits[i] > most ? hits[i] : most;
+	}
+	if (hits != NULL)
+		text_add_format(text, "; %zu runs", list.n);
+	/* Not of other formats, nor where intervals differ. */
+	if (hits != NULL && sum > 0 &&
+	    sum == profile_hits(all, resource, &samples)) {
+		for (size_t i = 0; i < list.n && list.n <= MOST; i++) {
+			text_add_string(text, i == 0 ? ": " : ", ");
+			text_add_total_gticks(text, hits[i], of->interval,
+			                      of->gtick);
+		}
+		if (list.n > MOST) {
+			text_add_string(text, " of ");
+			text_add_total_gticks(text, least, of->interval,
+			                      of->gtick);
+			text_add_string(text, " to ");
+			text_add_total_gticks(text, most, of->interval,
+			                      of->gtick);
+		}
+	}
+	free(hits);
+	run_list_free(&list);
+	return error->is_set ? -1 : 0;
 }

@@ -321,6 +321,8 @@ struct session {
 	bool writes_to_terminal;	/* the output of the line that runs */
 	bool reads_own_files;		/* commands come from the user's own
 					 * files, read at the start */
+	size_t beginning_lines;		/* of the terminal, for the first screen
+					 * of a profile; 0: it is not that */
 	const char *first_view;		/* the command whose answer the next
 					 * profile begins with; NULL: explain */
 	struct last_rows last_rows;	/* of the last view at the prompt */

@@ -31,6 +31,10 @@ struct explain_request {
 					 * compared; NULL: they can */
 	size_t n_words;		/* findings and leads may have so many; 0: any
 				 * number */
+	size_t n_lines;		/* of a terminal, to be filled; 0: of no
+				 * terminal, at most those of a small one */
+	bool is_beginning;	/* of the heading, only table->n_first_lines are
+				 * shown */
 };
 
 enum {

@@ -19,11 +19,14 @@
  *		the set of their stacks; those with the greatest difference.
  * callers	Of the first body, if two or more of them hold FLAT_SHARE each.
  * module	One that holds more than half of the hits of bodies.
+ * total	Where a terminal has room left: the functions that used most with
+ *		all that they call.
  *
  * Before these comes what belongs to the resource: topics.c.  If there is a
  * base, the heading says what changed since, as diff functions does.
  *
- * Findings end where the screen is full.  The standard error of a share s is
+ * Findings end where the screen is full.  On a terminal, what is left of the
+ * screen goes to more rows of the findings, in turn, of SMALL_SHARE of D each.  The standard error of a share s is
  * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at
  * least 1: each sample is a cluster of phi hits.  Hits that no sampler is known
  * to have counted have no error.  That of a merged profile comes from its
@@ -52,10 +55,13 @@ static const double FLAT_SHARE = 0.1, OUTSIDE_SHARE = 0.05,
 
 enum {
 	FEW_SAMPLES = 100,
-	MOST_ROWS = 3,		/* of a finding */
-	MOST_FINDINGS = 9,
+	MOST_ROWS = 3,		/* of a finding, and on a terminal that has */
+	MORE_ROWS = 12,		/* room, so many more */
+	MOST_FINDINGS = 10,
+	ROOM_FOR_TOTALS = 4,	/* lines */
 	MOST_CHANGES = 4,	/* functions that changed since the base */
-	SCREEN_LINES = 23,	/* one is for the prompt */
+	SCREEN_LINES = 23,	/* where no terminal says it; one more is for
+				 * the prompt */
 	OTHER_LINES = 3 + LEADS_SHOWN,	/* headings, rules, leads */
 };
 
@@ -78,8 +84,8 @@ struct explain_candidate {
 
 /* The largest candidates met so far, in order. */
 struct ranking {
-	struct explain_candidate best[MOST_ROWS];
-	double key[MOST_ROWS];
+	struct explain_candidate best[MOST_ROWS + MORE_ROWS];
+	double key[MOST_ROWS + MORE_ROWS];
 	size_t n;
 	size_t n_met;
 };
@@ -98,6 +104,9 @@ struct explanation {
 
 	size_t lines_left, words_left;
 	bool is_full;		/* a row did not fit; no more follow */
+	bool wants_more;	/* rows than most, for room that is left */
+	size_t n_rows[MOST_FINDINGS], n_more[MOST_FINDINGS];	/* of each
+				 * finding, and of these how many are more */
 	const char **lines;	/* [MOST_FINDINGS], those of groups */
 	size_t n_findings;
 	const char *kind, *text;	/* of the current finding */
@@ -128,9 +137,9 @@ explain_rank(struct ranking *ranking, const struct names *names, double key,
 	     names_compare(names, ranking->best[at - 1].name,
 	                   candidate.name) > 0)))
 		at--;
-	if (at == MOST_ROWS)
+	if (at == MOST_ROWS + MORE_ROWS)
 		return;
-	if (ranking->n < MOST_ROWS)
+	if (ranking->n < MOST_ROWS + MORE_ROWS)
 		ranking->n++;
 	for (size_t i = ranking->n - 1; i > at; i--) {
 		ranking->best[i] = ranking->best[i - 1];
@@ -265,25 +274,20 @@ make_error(const struct explanation *explanation, const uint32_t *path,
 	return 0;
 }
 
-/* Adds a row about a path of n >= 1 names; nothing if there is no room. */
+/* Adds the row, for which there is room, or which may be left out again. */
 static int
-explain_add_row(struct explanation *explanation, const uint32_t *path, size_t n,
+explain_put_row(struct explanation *explanation, const uint32_t *path, size_t n,
                 const struct explain_candidate *what, struct error *error)
 {
 	const struct names *names = explanation->set->names;
 	double s = share(explanation, what->hits);
-	size_t n_words = 3;
 	struct cell cells[TABLE_MAX_COLUMNS];
 
-	for (size_t i = 0; i < n; i++)
-		n_words += text_count_words(names_text(names, path[i]),
-		                       names_length(names, path[i]));
-	if (!take_room(explanation, n_words))
-		return 0;
 	if (!explanation->has_begun)
 		explanation->lines[explanation->n_findings++] =
 		    explanation->text;
 	explanation->has_begun = true;
+	explanation->n_rows[explanation->n_findings - 1]++;
 	cells[0] = cell_count(explanation->n_findings);
 	cells[1] = cell_text(explanation->kind);
 	cells[2] = cell_text(explanation->text);
@@ -303,15 +307,83 @@ explain_add_row(struct explanation *explanation, const uint32_t *path, size_t n,
 	return table_add_row(explanation->table, cells, error);
 }
 
+/* Adds a row about a path of n >= 1 names; nothing if there is no room. */
+static int
+explain_add_row(struct explanation *explanation, const uint32_t *path, size_t n,
+                const struct explain_candidate *what, struct error *error)
+{
+	const struct names *names = explanation->set->names;
+	size_t n_words = 3;
+
+	for (size_t i = 0; i < n; i++)
+		n_words += text_count_words(names_text(names, path[i]),
+		                       names_length(names, path[i]));
+	return take_room(explanation, n_words) ?
+	       explain_put_row(explanation, path, n, what, error) : 0;
+}
+
+/*
+ * Adds row i of a ranking, of which findings have at most `most` rows, and more
+ * where the screen has room in the end.
+ */
+static int
+explain_add_ranked_row(struct explanation *explanation, size_t i, size_t most,
+                       const uint32_t *path, size_t n,
+                       const struct explain_candidate *what,
+                       struct error *error)
+{
+	if (i < most)
+		return explain_add_row(explanation, path, n, what, error);
+	if (!explanation->wants_more || explanation->is_full ||
+	    share(explanation, what->hits) < SMALL_SHARE)
+		return 0;
+	explanation->n_more[explanation->n_findings - 1]++;
+	return explain_put_row(explanation, path, n, what, error);
+}
+
 static int
 add_ranked(struct explanation *explanation, const struct ranking *ranking,
            size_t most, struct error *error)
 {
-	for (size_t i = 0; i < ranking->n && i < most; i++)
-		if (explain_add_row(explanation, &ranking->best[i].name, 1,
-		                    &ranking->best[i], error) != 0)
+	for (size_t i = 0; i < ranking->n; i++)
+		if (explain_add_ranked_row(explanation, i, most,
+		                           &ranking->best[i].name, 1,
+		                           &ranking->best[i], error) != 0)
 			return -1;
 	return 0;
+}
+
+/* Keeps as many of the additional rows as there is room for, in turn. */
+static void
+explain_fill_screen(struct explanation *explanation)
+{
+	struct table *table = explanation->table;
+	const size_t n_columns = table->n_columns;
+	size_t kept[MOST_FINDINGS] = { 0 }, from = 0, to = 0;
+	bool has_changed = true;
+
+	while (has_changed && explanation->lines_left > 0) {
+		has_changed = false;
+		for (size_t i = 0; i < explanation->n_findings &&
+		     explanation->lines_left > 0; i++) {
+			if (kept[i] == explanation->n_more[i])
+				continue;
+			kept[i]++;
+			explanation->lines_left--;
+			has_changed = true;
+		}
+	}
+	for (size_t i = 0; i < explanation->n_findings; i++) {
+		const size_t n = explanation->n_rows[i] -
+		    explanation->n_more[i] + kept[i];
+
+		memmove(table->cells + to * n_columns,
+		        table->cells + from * n_columns,
+		        n * n_columns * sizeof *table->cells);
+		from += explanation->n_rows[i];
+		to += n;
+	}
+	table->n_rows = to;
 }
 
 /* ---- the hot path ---- */
@@ -386,16 +458,16 @@ is_most(uint64_t hits, uint64_t of)
 	return hits > of / 2 && of > 0;
 }
 
-/* Adds a row for the hot path extended by a name. */
+/* Adds row i for the hot path extended by a name. */
 static int
-add_callee(struct explanation *explanation,
+add_callee(struct explanation *explanation, size_t i,
            const struct explain_candidate *callee, struct error *error)
 {
 	size_t n = explanation->n_hot;
 
 	explanation->hot[n] = callee->name;
-	return explain_add_row(explanation, explanation->hot, n + 1, callee,
-	                       error);
+	return explain_add_ranked_row(explanation, i, MOST_ROWS,
+	                              explanation->hot, n + 1, callee, error);
 }
 
 static int
@@ -417,7 +489,7 @@ show_split(struct explanation *explanation, const struct ranking *callees,
 	            100 * (double)own / all, callees->n_met, largest)) != 0)
 		return -1;
 	for (size_t i = 0; i < callees->n; i++)
-		if (add_callee(explanation, &callees->best[i], error) != 0)
+		if (add_callee(explanation, i, &callees->best[i], error) != 0)
 			return -1;
 	return 0;
 }
@@ -448,7 +520,7 @@ show_stop(struct explanation *explanation, const struct ranking *callees,
 	        (double)(is_body ? own : back->hits) / (double)hits)) != 0)
 		return -1;
 	if (!is_body)
-		return add_callee(explanation, back, error);
+		return add_callee(explanation, 0, back, error);
 	return explain_add_row(explanation,
 	                       &explanation->hot[explanation->n_hot - 1], 1,
 	                       &body, error);
@@ -653,8 +725,8 @@ show_callers(struct explanation *explanation, struct error *error)
 	for (size_t i = 0; i < ranking.n; i++) {
 		const uint32_t path[] = { ranking.best[i].name, function };
 
-		if (explain_add_row(explanation, path, 2, &ranking.best[i],
-		                    error) != 0)
+		if (explain_add_ranked_row(explanation, i, MOST_ROWS, path, 2,
+		                           &ranking.best[i], error) != 0)
 			return -1;
 	}
 	return 0;
@@ -682,6 +754,29 @@ show_module(struct explanation *explanation, struct error *error)
 	            "most hits of bodies", ranking.n_met)) != 0)
 		return -1;
 	return add_ranked(explanation, &ranking, 1, error);
+}
+
+/* Functions by what they used with their callees; others are bodies above. */
+static int
+show_totals(struct explanation *explanation,
+            const struct function_total *totals, uint32_t n,
+            struct error *error)
+{
+	struct ranking ranking = { 0 };
+
+	for (uint32_t i = 0; i < n; i++)
+		if (totals[i].inclusive > totals[i].self)
+			explain_rank(&ranking, explanation->set->names,
+			             (double)totals[i].inclusive,
+			             (struct explain_candidate){
+					 .hits = totals[i].inclusive,
+					 .name = totals[i].name });
+	if (ranking.n < 2)
+		return 0;
+	if (begin_finding(explanation, "total", "The functions that used most, "
+	                  "with what they call") != 0)
+		return -1;
+	return add_ranked(explanation, &ranking, 2, error);
 }
 
 /* ---- stacks without the root ---- */
@@ -817,10 +912,13 @@ explain_find_all(struct explanation *explanation, struct error *error)
 	     show_callers(explanation, error) == 0) &&
 	    show_module(explanation, error) == 0)
 		status = 0;
-	free(totals);
 	if (status == 0 && !is_first &&
 	    share(explanation, outside.hits) >= OUTSIDE_SHARE)
 		status = show_outside(explanation, &outside, error);
+	if (status == 0 && explanation->wants_more && has_stacks &&
+	    explanation->lines_left >= ROOM_FOR_TOTALS)
+		status = show_totals(explanation, totals, n, error);
+	free(totals);
 	return status;
 }
 
@@ -1199,9 +1297,12 @@ view_explain(const struct view_request *request,
 		.table = table,
 		.words_left = wanted->n_words == 0 ? SIZE_MAX :
 		    wanted->n_words,
+		.wants_more = wanted->n_lines > 0 && wanted->n_words == 0,
 		.main_body = NO_NAME,
 		.main_start = NO_NAME,
 	};
+	const size_t n_lines = wanted->n_lines == 0 ? SCREEN_LINES :
+	    wanted->n_lines;
 	size_t n_others;
 
 	if (request->root == NO_NAME || request->set->left == 0)
@@ -1215,16 +1316,18 @@ view_explain(const struct view_request *request,
 	    describe_samples(&explanation, error) != 0 ||
 	    describe_placeholders(request->set, table, error) != 0)
 		return -1;
-	n_others = table->n_header + OTHER_LINES;
-	explanation.lines_left = n_others < SCREEN_LINES ?
-	    SCREEN_LINES - n_others : 0;
+	n_others = (wanted->is_beginning ? table->n_first_lines :
+	            table->n_header) + OTHER_LINES;
+	explanation.lines_left = n_others < n_lines ? n_lines - n_others : 0;
 	explanation.lines = arena_alloc(&table->arena, MOST_FINDINGS *
 	                                sizeof *explanation.lines, error);
 	if (explanation.lines == NULL)
 		return -1;
 	explain_add_columns(table, &explanation);
-	if (explain_find_all(&explanation, error) != 0 ||
-	    table_add_field(table, "left_out", NULL,
+	if (explain_find_all(&explanation, error) != 0)
+		return -1;
+	explain_fill_screen(&explanation);
+	if (table_add_field(table, "left_out", NULL,
 	                    cell_count(explanation.n_left_out), error) != 0)
 		return -1;
 	table->folds_unnamed = true;
