@@ -264,19 +264,149 @@ def check_random_slices(claims):
                  done.stderr, done.stderr)
 
 
+# ---- lines ----
+
+def lines_of(path, resource, file, *steps):
+    """{line: self} of a file; None is where no line is known."""
+    table = cpprof.documents(path, "threshold 0", f"resource {resource}",
+                             *steps, f"list {file}")[-1]
+    return {row["line"]: row["self"] for row in table["rows"] if row["self"]}
+
+
+def ticks_of(document, url):
+    """The same from "positionTicks"."""
+    lines = collections.Counter()
+    for node in document["nodes"]:
+        if node["callFrame"]["url"] == url:
+            for tick in node.get("positionTicks", []):
+                lines[tick["line"]] += tick["ticks"]
+    return dict(lines)
+
+
+def check_lines(claims, name, document):
+    url = next(node["callFrame"]["url"] for node in document["nodes"]
+               if node["callFrame"]["url"].endswith("/busy.js"))
+    path = write("lines", document)
+    wanted = ticks_of(document, url)
+    found = lines_of(path, "samples", "busy.js")
+    claims.check(f"lines of {name} have V8's own hits",
+                 len(wanted) > 1 and found == wanted, f"{found}, {wanted}")
+    # Their times are all that the functions of the file have.
+    times = {resource: sum(lines_of(path, resource, "busy.js").values())
+             for resource in ("time", "samples")}
+    spent = collections.Counter()
+    files = {node["id"]: node["callFrame"]["url"]
+             for node in document["nodes"]}
+    stamp, stamps = document["startTime"], []
+    for delta in document["timeDeltas"]:
+        stamp += delta
+        stamps.append(max([stamp] + stamps[-1:]))
+    stamps.append(max(document["endTime"], stamps[-1]))
+    for i, sample in enumerate(document["samples"]):
+        spent[files[sample]] += stamps[i + 1] - stamps[i]
+    claims.check(f"lines of {name} have all times", times["time"] ==
+                 spent[url], f"{times}, {spent[url]}")
+
+
+def planted_lines(rng, n):
+    """Two functions whose samples are in lines, taken in turns."""
+    frame = {"scriptId": "1", "url": "file:///opt/shop/cart.js",
+             "columnNumber": 3}
+    nodes = [{"id": 1, "hitCount": 0, "children": [2, 3], "callFrame": {
+        "functionName": "(root)", "scriptId": "0", "url": "",
+        "lineNumber": -1, "columnNumber": -1}}]
+    samples, by_line = [], []
+    for _ in range(n):
+        number = rng.choice([2, 2, 3])
+        samples.append(number)
+        by_line.append(number * 10 + rng.choice([0, 0, 0, 1, 4]))
+    for number, name in (2, "total"), (3, "round"):
+        ticks = collections.Counter(
+            line for line in by_line if line // 10 == number)
+        nodes.append({"id": number, "hitCount": samples.count(number),
+                      "callFrame": {"functionName": name,
+                                    "lineNumber": number * 10 - 3, **frame},
+                      "positionTicks": [{"line": line, "ticks": hits}
+                                        for line, hits in ticks.items()]})
+    return {"nodes": nodes, "startTime": 10**9, "samples": samples,
+            "timeDeltas": [1000] * n, "endTime": 10**9 + 1000 * (n + 1)}, \
+        by_line
+
+
+def check_planted_lines(claims):
+    document, by_line = planted_lines(random.Random(1), 3000)
+    path = write("planted", document)
+    wanted = dict(collections.Counter(by_line))
+    claims.check("each line has its samples",
+                 lines_of(path, "samples", "cart.js") == wanted)
+    found = lines_of(path, "time", "cart.js")
+    claims.check("equal samples have equal times by line", found ==
+                 {line: 1000 * hits for line, hits in wanted.items()},
+                 f"{found}, {wanted}")
+    # Which sample was where is not known; no part of the run lacks a line.
+    for step in "..1s", "1s..2s", "2s..":
+        part = lines_of(path, "time", "cart.js", f"narrow time {step}")
+        claims.check(f"lines have their part of {step}", all(
+            abs(part.get(line, 0) - 1000 * hits / 3) < 60000
+            for line, hits in wanted.items()), f"{part}, {wanted}")
+    # More hits in lines than the function has: they are not believed.
+    document["nodes"][1]["positionTicks"][0]["ticks"] += 1
+    found = lines_of(write("planted", document), "samples", "cart.js")
+    n_total = document["nodes"][1]["hitCount"]
+    claims.check("lines with too many hits are not used", found == {
+        None: n_total, **{line: hits for line, hits in wanted.items()
+                          if line >= 30}}, found)
+    # Where lines have fewer, the others are in none.
+    document["nodes"][1]["positionTicks"][0]["ticks"] -= 11
+    found = lines_of(write("planted", document), "samples", "cart.js")
+    first = document["nodes"][1]["positionTicks"][0]["line"]
+    claims.check("hits in no line stay", found == {
+        **wanted, first: wanted[first] - 10, None: 10}, found)
+
+
+def check_traced_lines(claims):
+    """Traces have the line of each sample; some pieces have none."""
+    document, by_line = planted_lines(random.Random(2), 500)
+    chunks = trace(document)
+    at, wanted = 0, collections.Counter()
+    for number, event in enumerate(chunks["traceEvents"]):
+        piece = event["args"].get("data", {})
+        n = len(piece.get("timeDeltas", []))
+        if n and number != 2:
+            piece["lines"] = by_line[at:at + n]
+        for line in by_line[at:at + n]:
+            wanted[line if number != 2 else None] += 1
+        at += n
+    path = write("traced", chunks)
+    found = lines_of(path, "samples", "cart.js")
+    claims.check("each sample of a trace is in its line",
+                 at == 500 and found == dict(wanted), f"{found}, {wanted}")
+    found = lines_of(path, "samples", "cart.js", "narrow time ..0.05s")
+    n = sum(found.values())
+    first = collections.Counter(by_line[:n])
+    claims.check("also by time", 45 <= n <= 55 and found == dict(first),
+                 f"{found}, {first}")
+
+
 def main():
     claims = V8Claims()
     with gzip.open(os.path.join(DATA, "busy.cpuprofile.gz")) as file:
-        check(claims, "busy.cpuprofile", json.load(file))
+        document = json.load(file)
+        check(claims, "busy.cpuprofile", document)
+        check_lines(claims, "busy.cpuprofile", document)
     if shutil.which("node"):
         subprocess.run(["node", "--cpu-prof", "--cpu-prof-dir=" + WORK,
                         "--cpu-prof-name=fresh", os.path.join(DATA, "busy.js")],
                        stdout=subprocess.DEVNULL, check=True, timeout=120)
         with open(os.path.join(WORK, "fresh"), encoding="utf-8") as file:
-            check(claims, "what node writes", json.load(file))
+            document = json.load(file)
+            check(claims, "what node writes", document)
+            check_lines(claims, "what node writes", document)
     else:
         claims.skip("what node writes", "node not found")
     check_random_slices(claims)
+    check_planted_lines(claims)
+    check_traced_lines(claims)
     claims.end()
 
 

@@ -23,6 +23,60 @@ expect_error(const struct format *format, const char *text,
 	must_refuse(format, text, strlen(text), expected);
 }
 
+/* Rows of a location, whose line is not a part of names. */
+static uint64_t
+hits_in_line(const struct profile *profile, uint32_t resource, uint32_t line)
+{
+	const struct sample_tree *tree = profile->tree;
+	uint64_t hits = 0;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const struct frame *frame = &profile->frames[tree->label[node]];
+
+		if (tree->row[node] != 0 && profile->locations[
+		        frame->first_location].line == line)
+			hits += sample_tree_hits(tree, resource, node);
+	}
+	return hits;
+}
+
+static void
+cpuprofile_puts_hits_into_their_lines(void **state)
+{
+	struct profile *profile = read_format(&format_cpuprofile,
+		"{\"nodes\":[" ROOT ",{\"id\":2," FRAME("f", "6") ","
+		"\"hitCount\":3,\"children\":[3],\"positionTicks\":["
+		"{\"line\":8,\"ticks\":2},{\"ticks\":1,\"line\":9,\"x\":[]},"
+		"{\"line\":0,\"ticks\":5},{\"line\":7}]},"
+		"{\"id\":3," FRAME("h", "9") ",\"hitCount\":1,"
+		"\"positionTicks\":[{\"line\":10,\"ticks\":2}]},"
+		"{\"id\":4," FRAME("g", "0") ",\"hitCount\":1,"
+		"\"positionTicks\":null}],\"startTime\":100,\"endTime\":150,"
+		"\"samples\":[2,2,3,2,4],\"timeDeltas\":[0,10,10,10,10]}");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 30);
+	assert_int_equal(hits_of(profile, 1, "f"), 3);
+	assert_int_equal(hits_of(profile, 1, "f;h"), 1);
+	assert_int_equal(hits_in_line(profile, 1, 8), 2);
+	assert_int_equal(hits_in_line(profile, 0, 8), 20);
+	assert_int_equal(hits_in_line(profile, 1, 9), 1);
+	assert_int_equal(hits_in_line(profile, 0, 9), 10);
+	/* Of h, more ticks than hits; of g, none. */
+	assert_int_equal(hits_in_line(profile, 1, 0), 2);
+	assert_int_equal(hits_in_line(profile, 0, 0), 20);
+	profile_free(profile);
+	/* Without lines, functions are where they begin. */
+	profile = read_format(&format_cpuprofile,
+		"{\"nodes\":[" ROOT ",{\"id\":2," FRAME("f", "6") ","
+		"\"hitCount\":1}],\"samples\":[2],\"timeDeltas\":[1]}");
+	assert_int_equal(hits_in_line(profile, 1, 7), 1);
+	profile_free(profile);
+	expect_error(&format_cpuprofile, "{\"nodes\":[{\"id\":2,"
+	             "\"positionTicks\":[7]}],\"timeDeltas\":[]}",
+	             "expected a line's hits, an object");
+}
+
 static void
 cpuprofile_takes_keys_in_any_order(void **state)
 {
@@ -385,6 +439,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cpuprofile_takes_keys_in_any_order),
+		cmocka_unit_test(cpuprofile_puts_hits_into_their_lines),
 		cmocka_unit_test(cpuprofile_hits_below_zero_spoil_no_time),
 		cmocka_unit_test(cpuprofile_reads_the_older_form_however_deep),
 		cmocka_unit_test(cpuprofile_time_does_not_go_back),

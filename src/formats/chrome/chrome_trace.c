@@ -4,7 +4,7 @@
  * {"traceEvents": [event, ...], ...}, or the array alone.  The events
  * "Profile", "ProfileChunk" and "CpuProfile" each hold a piece of a profile of
  * V8 (cpuprofile.h): {"args": {"data": {"cpuProfile": {"nodes", "samples"},
- * "timeDeltas", "startTime"}}, "id", "name", "pid", "tid"}.  "thread_name"
+ * "timeDeltas", "lines", "startTime"}}, "id", "name", "pid", "tid"}.  "thread_name"
  * names a thread; all other events are skipped.  Pieces with the same process
  * and id make one profile.  "args" usually comes before "name", so each event
  * is read whole before it is used.
@@ -74,7 +74,8 @@ chrome_trace_read_data(struct trace *trace, struct trace_event *event)
 		return;
 	while (json_next_key(json, &key)) {
 		bool is_own = json_is(&key, "timeDeltas") ||
-		    json_is(&key, "startTime") || json_is(&key, "endTime");
+		    json_is(&key, "startTime") ||
+		    json_is(&key, "endTime") || json_is(&key, "lines");
 
 		if (json_is(&key, "cpuProfile")) {
 			event->has_piece = true;

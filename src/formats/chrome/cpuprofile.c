@@ -14,6 +14,10 @@
  * another thread.  A sample before the latest time so far then counts as taken
  * at that time, as in speedscope, so that no time counts twice.
  *
+ * A node whose hits are known by line has a row for each line beside its own,
+ * with the same caller; what it calls stays below its own row, whose line is
+ * unknown: V8 does not say from which line calls were made.
+ *
  * A sample's time is spread over the slices of the timeline, which may be
  * narrower.  The sample itself is in the first of them.
  */
@@ -53,8 +57,13 @@ struct entering {
 					 * were entered */
 	struct charge *charges;		/* [n_rows] */
 	uint32_t n_rows;		/* nodes, then sampled ids without a
-					 * node */
+					 * node, then lines of nodes */
 	uint32_t *rows_of_ids;		/* [v8->id_numbers.n] */
+	uint32_t *rows_of_samples;	/* [v8->n_samples] */
+	uint32_t first_line;		/* row of the first of */
+	struct id_table lines;		/* (node << 32 | line), */
+	uint64_t *line_hits;		/* [lines.n] with these ticks */
+	size_t line_hits_capacity;
 };
 
 void
@@ -65,6 +74,8 @@ v8_profile_free(struct v8_profile *v8)
 	free(v8->ids);
 	free(v8->samples);
 	free(v8->times);
+	free(v8->ticks);
+	free(v8->lines);
 	free(v8->open);
 }
 
@@ -78,6 +89,8 @@ v8_profile_clear(struct v8_profile *v8)
 		.samples = v8->samples,
 		.samples_capacity = v8->samples_capacity,
 		.times = v8->times, .times_capacity = v8->times_capacity,
+		.ticks = v8->ticks, .ticks_capacity = v8->ticks_capacity,
+		.lines = v8->lines, .lines_capacity = v8->lines_capacity,
 		.open = v8->open, .open_capacity = v8->open_capacity,
 	};
 
@@ -212,6 +225,43 @@ read_frame_key(struct v8_reader *input, struct v8_profile *v8,
 	return true;
 }
 
+/* Reads "positionTicks", how many of the node's hits were in each line. */
+static void
+v8_read_ticks(struct v8_reader *input, struct v8_profile *v8, uint32_t number)
+{
+	struct json_reader *json = input->json;
+	struct v8_node *node = &v8->nodes[number];
+	struct json_token token;
+
+	if (!json_next(json, &token))
+		return;
+	if (token.type != JSON_ARRAY) {
+		json_skip(json, &token);
+		return;
+	}
+	node->first_tick = v8->n_ticks;
+	while (json_next_object(json, &token, "a line's hits, an object")) {
+		struct v8_tick tick = { 0 };
+
+		while (json_next_key(json, &token)) {
+			if (json_is(&token, "line"))
+				tick.line = read_place(json, 1);
+			else if (!json_is(&token, "ticks"))
+				json_skip_value(json);
+			else if (json_get_value(json, &token) &&
+			         !json_whole_number(&token, INT64_MAX,
+			                            &tick.hits))
+				tick.hits = 0;
+		}
+		if (tick.line > 0 && tick.hits > 0 &&
+		    memory_grow(&v8->ticks, &v8->ticks_capacity,
+		                v8->n_ticks + 1, sizeof *v8->ticks,
+		                input->error) == 0)
+			v8->ticks[v8->n_ticks++] = tick;
+	}
+	node->n_ticks = v8->n_ticks - node->first_tick;
+}
+
 /* Reads any key of an open node but "children". */
 static void
 read_node_key(struct v8_reader *input, struct v8_profile *v8, uint32_t number,
@@ -243,6 +293,8 @@ read_node_key(struct v8_reader *input, struct v8_profile *v8, uint32_t number,
 		else if (!json_whole_number(&token, INT64_MAX, &node->hits))
 			json_fail(json, token.offset, "expected how often a "
 			          "node was hit");
+	} else if (json_is(key, "positionTicks")) {
+		v8_read_ticks(input, v8, number);
 	} else if (!read_frame_key(input, v8, node, key, 1)) {
 		json_skip_value(json);
 	}
@@ -315,6 +367,33 @@ v8_read_samples(struct v8_reader *input, struct v8_profile *v8)
 	}
 }
 
+static int
+v8_profile_add_line(struct v8_profile *v8, uint32_t line, struct error *error)
+{
+	if (memory_grow(&v8->lines, &v8->lines_capacity, v8->n_lines + 1,
+	                sizeof *v8->lines, error) != 0)
+		return -1;
+	v8->lines[v8->n_lines++] = line;
+	return 0;
+}
+
+static void
+v8_read_lines(struct v8_reader *input, struct v8_profile *v8)
+{
+	struct json_token token;
+
+	if (!json_open_array(input->json, "an array of lines"))
+		return;
+	while (json_next_element(input->json, &token)) {
+		uint64_t line;
+
+		if (!json_whole_number(&token, UINT32_MAX - 1, &line))
+			line = 0;
+		if (v8_profile_add_line(v8, (uint32_t)line, input->error) != 0)
+			return;
+	}
+}
+
 static void
 v8_read_times(struct v8_reader *input, struct v8_profile *v8,
               bool are_absolute)
@@ -373,6 +452,8 @@ v8_read_key(struct v8_reader *input, struct v8_profile *v8,
 			read_node(input, v8);
 	} else if (json_is(key, "samples")) {
 		v8_read_samples(input, v8);
+	} else if (json_is(key, "lines")) {
+		v8_read_lines(input, v8);
 	} else if (json_is(key, "timeDeltas")) {
 		v8_read_times(input, v8, false);
 	} else if (json_is(key, "timestamps")) {
@@ -385,6 +466,29 @@ v8_read_key(struct v8_reader *input, struct v8_profile *v8,
 		return false;
 	}
 	return true;
+}
+
+/* Adds the lines of a piece, before its samples are added. */
+static int
+v8_profile_append_lines(struct v8_profile *v8, const struct v8_profile *piece,
+                        struct error *error)
+{
+	if (memory_grow(&v8->ticks, &v8->ticks_capacity,
+	                v8->n_ticks + piece->n_ticks, sizeof *v8->ticks,
+	                error) != 0)
+		return -1;
+	if (piece->n_ticks > 0)
+		memcpy(v8->ticks + v8->n_ticks, piece->ticks,
+		       piece->n_ticks * sizeof *v8->ticks);
+	v8->n_ticks += piece->n_ticks;
+	/* Pieces without any line have no list of them. */
+	while (piece->n_lines > 0 && v8->n_lines < v8->n_samples)
+		if (v8_profile_add_line(v8, 0, error) != 0)
+			return -1;
+	for (size_t i = 0; i < piece->n_lines && i < piece->n_samples; i++)
+		if (v8_profile_add_line(v8, piece->lines[i], error) != 0)
+			return -1;
+	return 0;
 }
 
 int
@@ -406,6 +510,7 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 		node = &v8->nodes[number];
 		*node = *from;
 		node->parent = parent;
+		node->first_tick += v8->n_ticks;
 		node->id = NO_ID;
 		if (from->id != NO_ID)
 			set_id(v8, number,
@@ -421,6 +526,7 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 			          v8_profile_add_id(v8, piece->ids[i].id,
 			                            error));
 	if (error->is_set ||
+	    v8_profile_append_lines(v8, piece, error) != 0 ||
 	    memory_grow(&v8->samples, &v8->samples_capacity,
 	                v8->n_samples + piece->n_samples,
 	                sizeof *v8->samples, error) != 0 ||
@@ -526,8 +632,8 @@ each_timed_sample(struct entering *entering, timed_sample *use,
 		if (!find_time(v8, i, time, &time))
 			return error_set(error, "the time of sample %zu exceeds "
 			                 "63 bits", i);
-		if (i > 0 && use(entering, entering->rows_of_ids[
-		        v8->samples[i - 1]], latest,
+		if (i > 0 && use(entering, entering->rows_of_samples[i - 1],
+		        latest,
 		        time > latest ? time : latest, error) != 0)
 			return -1;
 		if (i == 0 || time > latest)
@@ -540,8 +646,8 @@ each_timed_sample(struct entering *entering, timed_sample *use,
 	    !find_bound(v8, v8->end, &end);
 	if (entering->is_endless || end < latest)
 		end = latest;
-	return use(entering, entering->rows_of_ids[
-	    v8->samples[v8->n_samples - 1]], latest, end, error);
+	return use(entering, entering->rows_of_samples[v8->n_samples - 1],
+	           latest, end, error);
 }
 
 static int
@@ -598,6 +704,21 @@ note_sample(struct entering *entering, uint32_t row, int64_t begin,
 
 /* ---- rows ---- */
 
+/* The node of a row, and in *line the line that it is of, or 0; NULL: none. */
+static const struct v8_node *
+v8_row_node(const struct entering *entering, uint32_t row, uint32_t *line)
+{
+	const struct v8_profile *v8 = entering->v8;
+	uint64_t id;
+
+	*line = 0;
+	if (row < entering->first_line)
+		return row < v8->n_nodes ? &v8->nodes[row] : NULL;
+	id = entering->lines.ids[row - entering->first_line];
+	*line = (uint32_t)id;
+	return &v8->nodes[id >> 32];
+}
+
 /* A frame of the profile for a row; UINT32_MAX with *error set. */
 static uint32_t
 v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
@@ -608,14 +729,14 @@ v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
 	struct profile *profile = entering->input->reader.profile;
 	struct location location = { .file = NO_NAME,
 		.linkage = NO_NAME };
-	const struct v8_node *node;
+	uint32_t line;
+	const struct v8_node *node = v8_row_node(entering, row, &line);
 	const char *url = "", *slash;
 
-	if (row >= v8->n_nodes) {
+	if (node == NULL) {
 		location.function = names_add(v8->names, "[unknown node]", 14,
 		                              error);
 	} else {
-		node = &v8->nodes[row];
 		if (node->file != NO_NAME)
 			url = names_text(v8->names, node->file);
 		slash = strrchr(url, '/');
@@ -632,7 +753,9 @@ v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
 			    "(anonymous %s:%" PRIu32 ":%" PRIu32 ")",
 			    slash != NULL && slash[1] != '\0' ? slash + 1 :
 			    url, node->line, node->column);
-		location.line = node->line;
+		/* Without any lines, where the function is. */
+		location.line = entering->lines.n > 0 ? line : node->line;
+		location.start_line = node->line;
 		location.file = node->file;
 		/* A file: URL becomes the path, as in other formats. */
 		if (strncmp(url, scheme, n) == 0 &&
@@ -653,6 +776,176 @@ is_root(const struct v8_profile *v8, const struct v8_node *node)
 	       names_length(v8->names, node->function) == sizeof name - 1 &&
 	       memcmp(names_text(v8->names, node->function), name,
 	              sizeof name - 1) == 0;
+}
+
+/* The row of a line of a node, made if new; NO_ROW with *error set. */
+static uint32_t
+v8_line_row(struct entering *entering, uint32_t node, uint32_t line,
+            struct error *error)
+{
+	const uint32_t n = entering->lines.n;
+	uint32_t number;
+
+	if (n >= NO_ROW - entering->first_line) {
+		error_set(error, "more than 4,294,967,294 nodes and lines");
+		return NO_ROW;
+	}
+	if (memory_grow(&entering->line_hits, &entering->line_hits_capacity,
+	                (size_t)n + 1, sizeof *entering->line_hits, error) != 0)
+		return NO_ROW;
+	number = id_table_add(&entering->lines, (uint64_t)node << 32 | line,
+	                      error);
+	if (number == NO_ID)
+		return NO_ROW;
+	if (number == n)
+		entering->line_hits[n] = 0;
+	return entering->first_line + number;
+}
+
+/* The hits of a node's lines together; 0: none, or more than are its own. */
+static uint64_t
+v8_sum_ticks(const struct v8_profile *v8, const struct v8_node *node)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < node->n_ticks; i++)
+		if (__builtin_add_overflow(sum, v8->ticks[node->first_tick +
+		                           i].hits, &sum))
+			return 0;
+	return sum <= node->hits ? sum : 0;
+}
+
+/* A number near 0.618 n that has no divisor in common with n, which is > 0. */
+static uint64_t
+v8_stride(uint64_t n)
+{
+	uint64_t stride = (uint64_t)(0.6180339887 * (double)n);
+
+	for (stride += stride == 0;; stride++) {
+		uint64_t a = n, b = stride;
+
+		while (b != 0) {
+			const uint64_t rest = a % b;
+
+			a = b;
+			b = rest;
+		}
+		if (a == 1)
+			return stride;
+	}
+}
+
+/* How the samples of a node are spread over its lines. */
+struct v8_spread {
+	uint64_t n, done;	/* its samples, and those that have a line */
+	uint64_t stride;	/* 0: it has no lines */
+};
+
+/*
+ * The line of a node's next sample.  Taken in the order of the stride, each line
+ * has its part of all samples, and of any that follow each other nearly the same
+ * part.  ends[v8->n_ticks]: of each node, the sums of its ticks up to each.
+ */
+static uint32_t
+v8_guess_line(const struct v8_profile *v8, const struct v8_node *node,
+              const uint64_t *ends, struct v8_spread *spread)
+{
+	const uint64_t sum = ends[node->first_tick + node->n_ticks - 1];
+	const uint64_t turn = spread->done++ * spread->stride % spread->n;
+	const double at = ((double)turn + 0.5) * (double)sum /
+	    (double)spread->n;
+	size_t low = node->first_tick, high = low + node->n_ticks - 1;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (at < (double)ends[middle])
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return v8->ticks[low].line;
+}
+
+/* Makes the rows of a node's lines, with their hits, and the sums of these. */
+static int
+v8_add_ticks(struct entering *entering, uint32_t number, uint64_t *ends,
+             struct error *error)
+{
+	const struct v8_node *node = &entering->v8->nodes[number];
+	uint64_t sum = 0;
+
+	for (size_t k = node->first_tick; k < node->first_tick + node->n_ticks;
+	     k++) {
+		const struct v8_tick *tick = &entering->v8->ticks[k];
+		const uint32_t row = v8_line_row(entering, number, tick->line,
+		                                 error);
+
+		if (row == NO_ROW)
+			return -1;
+		entering->line_hits[row - entering->first_line] += tick->hits;
+		sum += tick->hits;
+		ends[k] = sum;
+	}
+	return 0;
+}
+
+/* Gives the hits of nodes to their lines, and their samples likewise. */
+static int
+v8_use_ticks(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+	uint64_t *ends = memory_array(v8->n_ticks, sizeof *ends, error);
+	struct v8_spread *spreads = memory_array(v8->n_nodes, sizeof *spreads,
+	                                         error);
+	int result = ends != NULL && spreads != NULL ? 0 : -1;
+
+	for (size_t i = 0; result == 0 && i < v8->n_samples; i++)
+		if (entering->rows_of_samples[i] < v8->n_nodes)
+			spreads[entering->rows_of_samples[i]].n++;
+	for (uint32_t i = 0; result == 0 && i < v8->n_nodes; i++) {
+		if (v8_sum_ticks(v8, &v8->nodes[i]) == 0)
+			continue;
+		result = v8_add_ticks(entering, i, ends, error);
+		if (spreads[i].n > 0)
+			spreads[i].stride = v8_stride(spreads[i].n);
+	}
+	for (size_t i = 0; result == 0 && i < v8->n_samples; i++) {
+		uint32_t *row = &entering->rows_of_samples[i];
+
+		if (*row >= v8->n_nodes || spreads[*row].stride == 0)
+			continue;
+		*row = v8_line_row(entering, *row, v8_guess_line(v8,
+		    &v8->nodes[*row], ends, &spreads[*row]), error);
+	}
+	free(ends);
+	free(spreads);
+	return result;
+}
+
+/* Finds the rows of samples, and makes those of lines. */
+static int
+v8_find_lines(struct entering *entering, struct error *error)
+{
+	const struct v8_profile *v8 = entering->v8;
+
+	entering->first_line = entering->n_rows;
+	entering->rows_of_samples = memory_array(v8->n_samples,
+	                                         sizeof(uint32_t), error);
+	if (entering->rows_of_samples == NULL)
+		return -1;
+	for (size_t i = 0; i < v8->n_samples && !error->is_set; i++) {
+		const uint32_t row = entering->rows_of_ids[v8->samples[i]];
+		const uint32_t line = i < v8->n_lines ? v8->lines[i] : 0;
+
+		entering->rows_of_samples[i] = line == 0 ||
+		    row >= v8->n_nodes ? row :
+		    v8_line_row(entering, row, line, error);
+	}
+	if (!error->is_set && entering->lines.n == 0 && v8->n_ticks > 0)
+		v8_use_ticks(entering, error);
+	entering->n_rows += entering->lines.n;
+	return error->is_set ? -1 : 0;
 }
 
 /*
@@ -680,6 +973,8 @@ v8_make_rows(struct entering *entering, struct error *error)
 			*row = entering->n_rows++;
 		entering->input->n_unknown++;
 	}
+	if (v8_find_lines(entering, error) != 0)
+		return -1;
 	entering->parent = memory_array(entering->n_rows, sizeof(uint32_t),
 	                                error);
 	entering->label = memory_array(entering->n_rows, sizeof(uint32_t),
@@ -691,9 +986,8 @@ v8_make_rows(struct entering *entering, struct error *error)
 	if (error->is_set)
 		return -1;
 	for (uint32_t i = 0; i < entering->n_rows; i++) {
-		const struct v8_node *node = i < v8->n_nodes ? &v8->nodes[i] :
-		                             NULL;
-		uint32_t parent = NO_ROW;
+		uint32_t parent = NO_ROW, line;
+		const struct v8_node *node = v8_row_node(entering, i, &line);
 
 		if (node != NULL && node->parent != NO_ROW)
 			parent = node->parent;
@@ -716,11 +1010,11 @@ charge_samples(struct entering *entering, struct error *error)
 	const struct v8_profile *v8 = entering->v8;
 
 	entering->last = -1;	/* before the first */
-	for (uint32_t i = 0; i < v8->n_nodes; i++)
+	/* Lines of samples are known of those that are listed. */
+	for (uint32_t i = 0; v8->n_lines == 0 && i < v8->n_nodes; i++)
 		entering->has_hits |= v8->nodes[i].hits > 0;
 	for (size_t i = 0; i < v8->n_samples; i++)
-		entering->charges[entering->rows_of_ids[
-		    v8->samples[i]]].samples++;
+		entering->charges[entering->rows_of_samples[i]].samples++;
 	if (!v8->has_times)
 		return 0;
 	if (v8->n_times != v8->n_samples && v8->n_times != v8->n_samples + 1 &&
@@ -728,6 +1022,20 @@ charge_samples(struct entering *entering, struct error *error)
 		return error_set(error, "%zu samples have %zu times",
 		                 v8->n_samples, v8->n_times);
 	return each_timed_sample(entering, charge_sample, error);
+}
+
+/* The hits of a row: of a node, those that are in none of its lines. */
+static uint64_t
+v8_row_hits(const struct entering *entering, uint32_t row)
+{
+	const struct v8_profile *v8 = entering->v8;
+
+	if (!entering->has_hits)
+		return entering->charges[row].samples;
+	if (row >= entering->first_line)
+		return entering->line_hits[row - entering->first_line];
+	return row >= v8->n_nodes ? 0 : v8->nodes[row].hits -
+	    v8_sum_ticks(v8, &v8->nodes[row]);
 }
 
 /* Hits of "(root)" itself need a node, which it has only then. */
@@ -738,7 +1046,7 @@ v8_enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
 	struct v8_reader *input = entering->input;
 	const struct v8_profile *v8 = entering->v8;
 	const struct charge *charge = &entering->charges[row];
-	uint64_t hits = charge->samples;
+	const uint64_t hits = v8_row_hits(entering, row);
 	uint32_t node, frame;
 
 	if (reader_enter_row(&input->reader, rows, row, &node, error) != 0)
@@ -752,8 +1060,6 @@ v8_enter_row(struct entering *entering, struct stack_rows *rows, uint32_t row,
 	entering->nodes[row] = node;
 	if (node == NO_NODE)
 		return -1;
-	if (entering->has_hits)
-		hits = row < v8->n_nodes ? v8->nodes[row].hits : 0;
 	if (v8->has_times &&
 	    reader_add_hits(&input->reader, node, input->time - 1,
 	                    charge->time, charge->samples, error) != 0)
@@ -783,7 +1089,7 @@ enter_rows(struct entering *entering, struct error *error)
 		if (i % ROWS_A_STEP == 0)
 			result = progress_step(NULL, 0, 0, error);
 		if (result == 0 && (entering->charges[i].samples > 0 ||
-		    (i < v8->n_nodes && v8->nodes[i].hits > 0)))
+		                    v8_row_hits(entering, i) > 0))
 			result = v8_enter_row(entering, &rows, i, error);
 	}
 	stack_rows_free(&rows);
@@ -822,6 +1128,9 @@ v8_enter(struct v8_reader *input, const struct v8_profile *v8)
 	free(entering.charges);
 	free(entering.nodes);
 	free(entering.rows_of_ids);
+	free(entering.rows_of_samples);
+	free(entering.line_hits);
+	id_table_free(&entering.lines);
 	return result;
 }
 

@@ -26,7 +26,15 @@ struct v8_node {
 	uint32_t parent;	/* a node, or NO_ROW */
 	uint32_t parent_id;	/* index in ids[], or NO_ID */
 	uint32_t function, file;	/* names, or NO_NAME */
-	uint32_t line, column;	/* from 1 on; 0: unknown */
+	uint32_t line, column;	/* where the function begins, from 1 on; 0:
+				 * unknown */
+	uint64_t hits;
+	size_t first_tick, n_ticks;	/* in ticks[]: the lines of its hits */
+};
+
+/* How many hits of a node were in a line, in no order of time. */
+struct v8_tick {
+	uint32_t line;		/* from 1 on */
 	uint64_t hits;
 };
 
@@ -45,10 +53,13 @@ struct v8_profile {
 	struct v8_id *ids;		/* [id_numbers.n] */
 	uint32_t *samples;		/* [n_samples], indices in ids[] */
 	int64_t *times;			/* [n_times], microseconds */
+	struct v8_tick *ticks;		/* [n_ticks] */
+	uint32_t *lines;		/* [n_lines] of the first samples; 0:
+					 * unknown */
 	uint32_t n_nodes;
-	size_t n_samples, n_times;
+	size_t n_samples, n_times, n_ticks, n_lines;
 	size_t nodes_capacity, ids_capacity, samples_capacity,
-	    times_capacity;
+	    times_capacity, ticks_capacity, lines_capacity;
 	uint64_t samples_offset;	/* of the samples in the input, or of
 					 * the nodes if there are none */
 	uint64_t hits_below_zero;	/* offset + 1 of such a count of hits;
@@ -107,7 +118,10 @@ void v8_announce(struct v8_reader *input, const struct v8_profile *v8);
  * microseconds, charges a sample with the time until the next one.  `samples`
  * is the nodes' hit counts, or the number of samples if there are none.  When
  * they were taken is noted if the file has their times and what these count
- * from.  "(root)", which calls all others, is left out.  Samples of an id
+ * from.  Samples are in the lines that the file knows: of each, as a trace has
+ * them, or of all of a node ("positionTicks"); then which of the samples was in
+ * which line is a guess that keeps their numbers.
+ * "(root)", which calls all others, is left out.  Samples of an id
  * without a node are "[unknown node]".  The file must have been read; if it is
  * cut short, times may be missing.  0, or -1 with the reader's error set.
  */

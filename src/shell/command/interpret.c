@@ -443,6 +443,7 @@ interpret_answer(struct session *session, const char *line,
 	struct table table = { 0 };
 	struct text_buffer now = { 0 };
 	struct words words;
+	const bool was_to_terminal = session->writes_to_terminal;
 	size_t length = strlen(line), n, n_words;
 	int status;
 
@@ -462,7 +463,8 @@ interpret_answer(struct session *session, const char *line,
 	if (status == 0)
 		status = arguments_parse(&arguments, session, command, &words,
 		                         n_words, line, error);
-	/* Fills the table and shows it as interpret_run does. */
+	/* Fills the table and shows it as interpret_run does, for no terminal. */
+	session->writes_to_terminal = false;
 	table.view = command->name;
 	if (status == 0)
 		status = interpret_fill(session, command, &arguments, &table,
@@ -473,6 +475,7 @@ interpret_answer(struct session *session, const char *line,
 		status = interpret_add_steps(session, &table, error);
 	if (status == 0)
 		status = take(&table, context, error);
+	session->writes_to_terminal = was_to_terminal;
 	table_free(&table);
 	arguments_free(&arguments);
 	words_free(&words);
