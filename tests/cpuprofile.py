@@ -381,6 +381,10 @@ def check_traced_lines(claims):
     found = lines_of(path, "samples", "cart.js")
     claims.check("each sample of a trace is in its line",
                  at == 500 and found == dict(wanted), f"{found}, {wanted}")
+    claims.check("in that of its own function", all(
+        lines_of(path, "samples", name).keys() <= {None, *lines}
+        for name, lines in (("total", range(20, 30)),
+                            ("round", range(30, 40)))))
     found = lines_of(path, "samples", "cart.js", "narrow time ..0.05s")
     n = sum(found.values())
     first = collections.Counter(by_line[:n])

@@ -303,6 +303,35 @@ def check_node():
           hits.get("oneQuarter (turns.js:5)"), stacks)
     _, why = ask("node", "up oneQuarter")
     check("and can be typed without it", not why, why)
+    _, why = ask("node", "list threeQuarters")
+    check("without lines, the way to these is told",
+          "record node --perf-prof" in why, why)
+    check_node_lines()
+
+
+def check_node_lines():
+    """Lines, by what node --perf-prof writes."""
+    with open("turns.js", "w") as script:
+        script.write(NODE)
+    out = record("node-lines", "node", "--perf-prof", "turns.js")
+    remove(int(out.stdout.split()[0]))
+    source = NODE.splitlines()
+    for name in "threeQuarters", "oneQuarter":
+        begin = next(number for number, line in enumerate(source, 1)
+                     if f"{name}(n)" in line)
+        end = next(number for number in range(begin, len(source) + 1)
+                   if "return s" in source[number - 1])
+        table, why = ask("node-lines", "threshold 0", f"list {name}")
+        lines = {row["line"]: row["hits"] for row in table.get("rows", [])
+                 if row["hits"]}
+        known = sum(hits for line, hits in lines.items()
+                    if line and begin <= line <= end)
+        check(f"lines of {name} are between its first and its last",
+              known > 0 and not [line for line in lines if line and
+                                 not begin <= line <= end],
+              (begin, end, lines, why))
+        check(f"and have what {name} has", known >= 0.9 * table["hits"],
+              (lines, table["hits"]))
 
 
 def check_java():

@@ -2,6 +2,8 @@
 /* code_argument.c -- what list and disasm share. */
 #include "src/shell/command/resolve.h"
 
+#include <string.h>
+
 #include "src/base/text_buffer.h"
 #include "src/shell/terminal/terminal.h"
 
@@ -108,6 +110,20 @@ code_is_inlined_only(const struct profile *profile, uint32_t function,
 	return error->is_set;
 }
 
+/* "slow (cart.js:9)", as names of node's code are shown. */
+static bool
+code_argument_is_javascript(const char *name)
+{
+	static const char *const endings[] = {
+		".js:", ".mjs:", ".cjs:", ".ts:",
+	};
+
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		if (strstr(name, endings[i]) != NULL)
+			return true;
+	return false;
+}
+
 int
 code_explain_no_lines(const struct session *session, uint32_t function,
                       struct error *error)
@@ -127,6 +143,12 @@ code_explain_no_lines(const struct session *session, uint32_t function,
 		return error_set(error, "no lines are known for %.80s: compile "
 		                 "the program with -g and profile it again",
 		                 name);
+	if ((frame == NULL || frame->module == NO_MODULE) &&
+	    code_argument_is_javascript(name))
+		return error_set(error, "no lines are known for %.80s: node "
+		                 "--perf-basic-prof, which --node adds, writes "
+		                 "names only; record node --perf-prof, or open "
+		                 "what node --cpu-prof writes", name);
 	if (frame == NULL || frame->module == NO_MODULE)
 		return error_set(error, frame != NULL && frame->placeholder ==
 		    FRAME_OF_JIT ? "no lines are known for %.80s: it is code "
