@@ -384,6 +384,20 @@ def the_first_screen_tells_what_each_run_used():
     assert " runs" not in terminal.expect("lists all commands")
 
 
+def recordings_have_one_unit():
+    """Also where each hit has a sample of its own."""
+    path = os.path.join(HOME, "few")
+    subprocess.run([CPPROF, "record", "-r", "cpu:100ms", "-o", path, "sh",
+                    "-c", "i=0; while [ $i -lt 900000 ]; do i=$((i + 1)); "
+                    "done"], check=True, stderr=subprocess.PIPE)
+    screen = Terminal(path, columns=150).expect("lists all commands")
+    assert re.search(r" samples? of cpu, [\d.]+ m?s", screen), screen
+    assert " used " in screen and "#hits" not in screen, screen
+    listed = subprocess.run([CPPROF, path, "-e", "functions 1"], text=True,
+                            stdout=subprocess.PIPE, check=True).stdout
+    assert re.search(r"\[[\d.]+ m?s\]", listed), listed
+
+
 def the_first_screen_tells_the_amount():
     """Samples, what they stand for, and what was counted instead."""
     weights = os.path.join(HOME, "weights.folded")
@@ -1145,6 +1159,7 @@ TESTS = [
     the_first_screen_fills_the_terminal,
     the_first_screen_tells_the_kernels_share,
     the_first_screen_tells_what_each_run_used,
+    recordings_have_one_unit,
     the_first_screen_tells_the_amount,
     control_c_stops_a_load,
     control_c_ends_what_was_not_loaded,

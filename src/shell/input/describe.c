@@ -110,8 +110,18 @@ write_text(struct text_buffer *text, int descriptor)
 	return n_lines;
 }
 
+/* As hits_have_unit: recordings always say what samples stand for. */
+static bool
+describe_wants_amount(const struct resource *resource)
+{
+	long double size;
+
+	return resource->source != NULL && unit_find(resource->gtick,
+	    strlen(resource->gtick), &size, NULL) != UNIT_IS_OTHER;
+}
+
 /*
- * "614 samples of cpu, one per 4 ms"; where a sample stands for several hits,
+ * "614 samples of cpu, one per 4 ms"; of a recording, or where a sample stands for several hits,
  * what all of them have used, "614 samples of cpu, 4.32 s".
  * Of costs of calls, which are no samples, "16384 instructions of Ir".
  */
@@ -141,7 +151,7 @@ describe_add_resource(const struct session *session, uint32_t number,
 	if (is_cost || resource->gtick[0] == '\0' ||
 	    strcmp(resource->gtick, "sample") == 0)
 		return;
-	if (hits == samples) {
+	if (hits == samples && !describe_wants_amount(resource)) {
 		text_add_string(text, ", one per ");
 		text_add_interval(text, resource->interval, resource->gtick);
 	} else {

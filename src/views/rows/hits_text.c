@@ -28,8 +28,10 @@ hits_have_unit(const struct sample_set *set)
 	if (set->flow != NULL)
 		return is_amount(resource) &&
 		       resource->counting != COUNTING_SAMPLED;
+	/* A recording, so that all of a program have one unit. */
 	return set->total != set->n_samples ||
-	       (is_amount(resource) && resource->interval == 1);
+	       (is_amount(resource) &&
+	        (resource->interval == 1 || resource->source != NULL));
 }
 
 void
