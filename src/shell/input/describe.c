@@ -121,8 +121,8 @@ describe_wants_amount(const struct resource *resource)
 }
 
 /*
- * "614 samples of cpu, one per 4 ms"; of a recording, or where a sample stands for several hits,
- * what all of them have used, "614 samples of cpu, 4.32 s".
+ * "614 samples of cpu, one per 4 ms"; of a recording, or where a sample stands
+ * for several hits, what all of them have used, "614 samples of cpu, 4.32 s".
  * Of costs of calls, which are no samples, "16384 instructions of Ir".
  */
 static void
