@@ -15,6 +15,9 @@
 /* Characters of a hash that are shown. */
 enum { SHOWN_HASH = 10, WHOLE_HASH = 40 };
 
+/* Commits from which on change_points_find knows what they differ by. */
+enum { LEAST_COMMITS = 4 };
+
 /* The names are those of kept profiles, which the command looks up. */
 static int
 log_read_path(struct reading *reading, struct value *value)
@@ -307,6 +310,10 @@ log_add_heading(struct logging *logging, struct error *error)
 	table_add_header(table, error, "%zu change%s beyond noise in %zu "
 	    "commit%s", logging->n_changes, logging->n_changes == 1 ? "" : "s",
 	    n, n == 1 ? "" : "s");
+	if (n > 1 && n < LEAST_COMMITS)
+		table_add_footer(table, error, "changes by less than %.0f%% are "
+		    "undecided: %zu commits cannot show what commits differ by",
+		    100 * CHANGE_BETWEEN_RUNS, n);
 	if (logging->n_left_out > 0)
 		table_add_footer(table, error, "%zu more %s no ancestor%s of "
 		    "HEAD%s: log --all", logging->n_left_out,
@@ -456,11 +463,12 @@ const struct command command_log = {
 	    "is that of keeping. limit N shows the newest N.\n\n"
 	    "change says where the value changed by more than noise, from the "
 	    "commits before, back to the last change, to those from here on. "
-	    "The test is that of diff, with all their runs as replicates, and "
-	    "from 10 commits on, a change must also be more than commits "
-	    "differ by. In a history without a change, one is found in fewer "
-	    "than 1 of 20 cases. With one run a commit, a change shows as soon "
-	    "as several commits have it.",
+	    "The test is that of diff, with all their runs as replicates; a "
+	    "change must also be more than commits differ by. In a history "
+	    "without a change, one is found in fewer than 1 of 20 cases. Two "
+	    "or three commits cannot show what commits differ by: there a "
+	    "change by less than 15% is not told. With one run a commit, a "
+	    "change shows as soon as several commits have it.",
 	.example = "log --all db_read_record",
 	.arguments = log_arguments,
 	.choices = log_choices,

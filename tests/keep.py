@@ -811,6 +811,8 @@ def check_changes(folder):
             ("one without a step", {}),
             ("one whose commits differ by 1% besides their runs",
              {"between": 0.01}),
+            ("one of six commits that differ so", {"between": 0.01, "n": 6}),
+            ("one of ten", {"between": 0.01, "n": 10}),
             ("one where something else changes", {"elsewhere": (9, 25)})):
         false = 0
         for seed in range(20):
@@ -820,6 +822,16 @@ def check_changes(folder):
         claims.check(f"at most one of 20 histories has a false step: {claim}",
                      false <= 1, false)
         print(f"# {false} of 20 false steps: {claim}")
+    for n in (2, 3, 4):
+        with tempfile.TemporaryDirectory(dir=folder) as place:
+            changes = make_history(place, 6, {n - 1: 1.4}, n=n)
+            claims.check(f"a large change is found in {n} commits", changes ==
+                         [(n - 1, "grew" if n > 3 else "likely grew")],
+                         changes)
+            done = cpprof.run("-q", "-e", "log parse", cwd=place)
+            claims.check(f"of {n} commits it says whether they are too few",
+                         ("less than 15% are undecided" in done.stdout) ==
+                         (n < 4), done.stdout)
     with tempfile.TemporaryDirectory(dir=folder) as place:
         changes = make_history(place, 7, {10: 1.2, 20: 1 / 1.2, 30: 1.1})
         claims.check("several changes are found, up and down", changes[::-1] ==

@@ -704,9 +704,8 @@ test_row(struct change *change, const struct change_columns *columns,
 	}
 }
 
-/* Whether runs that did the same may differ by as much, each as a whole. */
-static bool
-is_between_runs(const struct change *change, double ratio)
+bool
+change_is_between_runs(const struct change *change, double ratio)
 {
 	const double allowed = 1 + CHANGE_BETWEEN_RUNS;
 
@@ -725,7 +724,7 @@ change_verdict_of(const struct change *change, const struct change_noise *noise,
 		return CHANGE_NOISE;
 	if (change->is_replicated)
 		return change->change > 0 ? CHANGE_GREW : CHANGE_SHRANK;
-	if (change->q > fdr || is_between_runs(change, noise->ratio))
+	if (change->q > fdr || change_is_between_runs(change, noise->ratio))
 		return CHANGE_NEEDS_RUNS;
 	return change->change > 0 ? CHANGE_LIKELY_GREW : CHANGE_LIKELY_SHRANK;
 }

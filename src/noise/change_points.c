@@ -14,8 +14,8 @@ static const double FALSE_PART = 0.05;
 enum {
 	NEARBY = 8,		/* points on each side that the noise is
 				 * fitted to: farther ones may differ */
-	LEAST_POINTS = 10,	/* from which on points show what they differ
-				 * by */
+	LEAST_DF = 2,		/* degrees of freedom from which on points show
+				 * what they differ by */
 };
 
 /* ---- the best segments ---- */
@@ -39,8 +39,12 @@ struct point_search {
 	const struct series *series;
 	size_t n;			/* points */
 	size_t most;			/* changes */
+	double mean;			/* of all points, per unit of work */
 	struct partial_sum *sums;		/* [n + 1] */
 	struct best *best;		/* [most + 1][n + 1] */
+	/* [most + 2] the division that is tried: segment i goes from bounds[i]
+	 * to bounds[i + 1] - 1. */
+	size_t *bounds;
 	double *totals, *work;		/* [n] of each point */
 	uint64_t *rounded;		/* [n] totals, as counts */
 	const uint64_t **values;	/* [runs] each a column of one row */
@@ -71,6 +75,7 @@ search_free(struct point_search *search)
 {
 	free(search->sums);
 	free(search->best);
+	free(search->bounds);
 	free(search->totals);
 	free(search->work);
 	free(search->rounded);
@@ -85,7 +90,7 @@ static void
 search_add_up(struct point_search *search)
 {
 	const struct series *series = search->series;
-	double all = 0, work = 0, mean;
+	double all = 0, work = 0;
 
 	for (size_t i = 0; i < search->n; i++) {
 		for (size_t run = series->first[i]; run < series->first[i + 1];
@@ -99,10 +104,11 @@ search_add_up(struct point_search *search)
 		all += search->totals[i];
 		work += search->work[i];
 	}
-	mean = all / work;
+	search->mean = all / work;
 	for (size_t i = 0; i < search->n; i++) {
 		const struct partial_sum *before = &search->sums[i];
-		const double off = search->totals[i] - mean * search->work[i];
+		const double off = search->totals[i] -
+		    search->mean * search->work[i];
 
 		search->sums[i + 1] = (struct partial_sum){
 			before->work + search->work[i],
@@ -208,57 +214,146 @@ search_noise_at(struct point_search *search, size_t point,
 
 /* ---- the test ---- */
 
-/* The segments from begin to middle - 1, and to end - 1, each point a run. */
-static int
-search_test_points(const struct point_search *search, size_t begin,
-                   size_t middle, size_t end, double *p, struct error *error)
+/* Some neighbouring segments of the division that is tried. */
+struct neighbours {
+	size_t first, end;		/* numbers of segments */
+};
+
+/*
+ * The two segments about a change, and as many whole ones on each side as it
+ * takes to have the points nearby.
+ */
+static struct neighbours
+neighbours_of(const struct point_search *search, size_t m, size_t change)
 {
-	static const struct change_noise none = {
-		.ratio = 1, .inflation = 1, .common = 1,
+	struct neighbours near = { change, change + 2 };
+
+	while (search->bounds[near.end] - search->bounds[near.first] <
+	       2 * NEARBY && (near.first > 0 || near.end < m + 1)) {
+		near.first -= near.first > 0;
+		near.end += near.end < m + 1;
+	}
+	return near;
+}
+
+static double
+mean_of(const struct point_search *search, size_t begin, size_t end)
+{
+	const struct partial_sum *a = &search->sums[begin];
+	const struct partial_sum *b = &search->sums[end];
+
+	return search->mean + (b->value - a->value) / (b->work - a->work);
+}
+
+/*
+ * What the points of the other neighbours differ by from the means of their
+ * segments, each taken as one run.  Points differ in proportion to their size:
+ * those of a higher level count as if they were as high as the two segments.
+ */
+static struct change_noise
+noise_of_neighbours(const struct point_search *search,
+                    const struct neighbours *near, size_t change)
+{
+	const size_t *bounds = search->bounds;
+	const double level = mean_of(search, bounds[change],
+	                             bounds[change + 2]);
+	const double sample = search->series->sample;
+	struct change_noise noise = {
+		.ratio = 1, .inflation = 1, .common = 1, .most_df = INFINITY,
 	};
+	double residual = 0;
+
+	for (size_t i = near->first; i < near->end; i++) {
+		const size_t begin = bounds[i], end = bounds[i + 1];
+		const double mean = mean_of(search, begin, end);
+
+		if (i == change || i == change + 1 || !(mean > 0))
+			continue;
+		residual += squares_of(search, begin, end) / mean *
+		    fmin(1, level / mean);
+		noise.df += (double)(end - begin - 1);
+	}
+	if (noise.df > 0)
+		noise.common = residual / noise.df / (sample > 0 ? sample : 1);
+	return noise;
+}
+
+/* The p of the two segments about a change, each point a run. */
+static int
+search_test_points(const struct point_search *search,
+                   const struct neighbours *near, size_t change, double *p,
+                   struct error *error)
+{
+	const size_t *bounds = &search->bounds[change];
+	const struct change_noise noise = noise_of_neighbours(search, near,
+	                                                      change);
 	const struct change_columns columns = {
 		.n_rows = 1,
-		.n_base = middle - begin, .n_now = end - middle,
-		.base = search->points + begin, .now = search->points + middle,
-		.base_work = search->work + begin,
-		.now_work = search->work + middle,
+		.n_base = bounds[1] - bounds[0], .n_now = bounds[2] - bounds[1],
+		.base = search->points + bounds[0],
+		.now = search->points + bounds[1],
+		.base_work = search->work + bounds[0],
+		.now_work = search->work + bounds[1],
 		.sample = search->series->sample > 0 ?
 		    &search->series->sample : NULL,
 	};
-	struct change change;
+	struct change tested;
 
-	if (change_test(&columns, &none, FALSE_PART, &change, error) != 0)
+	if (change_test(&columns, &noise, FALSE_PART, &tested, error) != 0)
 		return -1;
-	*p = change.p;
+	*p = tested.p;
 	return 0;
 }
 
-/* Tests one change; q is 1 where nothing is known of the noise. */
+/*
+ * Where too few points show what they differ by: a change is at most likely,
+ * and none if points may differ by as much.  Counts that never vary do not.
+ */
+static void
+search_doubt(struct change *change)
+{
+	if (change->phi == 0)
+		return;
+	if (change_is_between_runs(change, 1))
+		change->p = 1;
+	if (change->verdict == CHANGE_GREW)
+		change->verdict = CHANGE_LIKELY_GREW;
+	if (change->verdict == CHANGE_SHRANK)
+		change->verdict = CHANGE_LIKELY_SHRANK;
+}
+
+/* Tests one of m changes; q is 1 where nothing is known of the noise. */
 static int
-search_test(struct point_search *search, size_t begin, size_t end,
+search_test(struct point_search *search, size_t m, size_t number,
             struct change_point *point, struct error *error)
 {
 	const struct series *series = search->series;
 	const double n_pairs = (double)search->n * (double)(search->n - 1) / 2;
-	struct change_columns columns = columns_of(series, begin,
-	                                           point->point, end);
+	const size_t *bounds = &search->bounds[number];
+	const struct neighbours near = neighbours_of(search, m, number);
+	const size_t df = search->bounds[near.end] -
+	    search->bounds[near.first] - (near.end - near.first);
+	struct change_columns columns = columns_of(series, bounds[0],
+	                                           bounds[1], bounds[2]);
+	struct change *change = &point->change;
 	const struct change_noise *noise;
 	double of_points = 0;
 
+	point->point = bounds[1];
 	columns.n_rows = 1;
-	columns.base = search->values + series->first[begin];
-	columns.now = search->values + series->first[point->point];
+	columns.base = search->values + series->first[bounds[0]];
+	columns.now = search->values + series->first[bounds[1]];
 	columns.sample = series->sample > 0 ? &series->sample : NULL;
-	if (search_noise_at(search, point->point, &noise, error) != 0 ||
-	    change_test(&columns, noise, FALSE_PART, &point->change, error) !=
-	        0)
+	if (search_noise_at(search, bounds[1], &noise, error) != 0 ||
+	    change_test(&columns, noise, FALSE_PART, change, error) != 0)
 		return -1;
-	if (end - begin >= LEAST_POINTS &&
-	    search_test_points(search, begin, point->point, end, &of_points,
-	                       error) != 0)
+	if (df < LEAST_DF)
+		search_doubt(change);
+	else if (search_test_points(search, &near, number, &of_points,
+	                            error) != 0)
 		return -1;
-	point->change.p = fmax(point->change.p, of_points);
-	point->change.q = fmin(point->change.p * n_pairs, 1);
+	change->p = fmax(change->p, of_points);
+	change->q = fmin(change->p * n_pairs, 1);
 	return 0;
 }
 
@@ -274,18 +369,15 @@ static int
 search_try(struct point_search *search, size_t m, struct change_point *changes,
            size_t *n, struct error *error)
 {
-	size_t end = search->n;
+	size_t *bounds = search->bounds;
 
-	for (size_t i = m; i-- > 0;) {
-		changes[i].point = best_of(search, i + 1, end)->last;
-		end = changes[i].point;
-	}
+	bounds[m + 1] = search->n;
+	for (size_t i = m + 1; i-- > 0;)
+		bounds[i] = i == 0 ? 0 :
+		    best_of(search, i, bounds[i + 1])->last;
 	*n = 0;
 	for (size_t i = 0; i < m; i++) {
-		const size_t begin = i == 0 ? 0 : changes[i - 1].point;
-
-		end = i + 1 == m ? search->n : changes[i + 1].point;
-		if (search_test(search, begin, end, &changes[i], error) != 0)
+		if (search_test(search, m, i, &changes[i], error) != 0)
 			return -1;
 		if (!is_change(&changes[i].change))
 			return 0;
@@ -306,6 +398,9 @@ change_points_find(const struct series *series, struct change_point *changes,
 		search.best = memory_array((search.most + 1) * (search.n + 1),
 		                           sizeof *search.best, error);
 	if (search.best != NULL)
+		search.bounds = memory_array(search.most + 2,
+		                             sizeof *search.bounds, error);
+	if (search.bounds != NULL)
 		status = search_divide(&search, error);
 	for (size_t m = search.most; status == 0 && m > 0 && *n == 0; m--)
 		status = search_try(&search, m, changes, n, error);

@@ -316,6 +316,12 @@ int change_test(const struct change_columns *columns,
                 struct change *changes, struct error *error);
 
 /*
+ * Whether runs that did the same may differ by as much, each as a whole: by
+ * CHANGE_BETWEEN_RUNS, besides the ratio by which all rows grew (1: none).
+ */
+bool change_is_between_runs(const struct change *change, double ratio);
+
+/*
  * How the sum of a row's runs varies, of one side.  phi: the sum has the
  * variance phi * sum, or of shares phi * sum * (1 - share); NAN if nothing is
  * known of it; it is never less than that of sampling alone.  df: the degrees
@@ -349,8 +355,11 @@ int change_adjust(const double *p, size_t n, double *q, struct error *error);
  * runs nearby.
  *
  * What is done to a machine between two points changes all runs of a point
- * together.  So from 10 points on, a change must also be more than points of
- * the same segment differ by, each taken as one run.
+ * together.  So a change must also be more than points of the same segment
+ * differ by, each taken as one run; short segments take this from those nearby,
+ * too.  Where points have fewer than two degrees of freedom for that, as two or
+ * three points have, a change is at most "likely", and none if it is smaller
+ * than CHANGE_BETWEEN_RUNS.
  *
  * The place of a change was chosen among all, so its probability is multiplied
  * by the number of pairs of points (Bonferroni).
