@@ -527,6 +527,52 @@ pprof_of_counts_comes_back_with_raw_samples(void **state)
 	}
 }
 
+/* So have those of several resources, each its own. */
+static void
+pprof_of_several_resources_comes_back_with_raw_samples(void **state)
+{
+	const struct aspects aspects = { .names = true, .samples = true };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		const uint32_t n = 2 + (uint32_t)seed % 2;
+		struct profile *profile = random_profile(seed, n, true), *back;
+
+		/* Hits of some are samples. */
+		for (uint32_t r = 0; r < n && seed % 2 == 0; r += 2) {
+			large_array_free(profile->tree->samples[r]);
+			profile->tree->samples[r] = NULL;
+		}
+		back = round_trip(&exporter_pprof, &format_pprof, profile,
+		                  (uint32_t)seed % n);
+		assert_int_equal(back->n_resources, n);
+		assert_same(profile, back, &aspects);
+		profile_free(back);
+		profile_free(profile);
+	}
+}
+
+/* A resource may have the name that raw samples would have. */
+static void
+pprof_confuses_no_resource_with_raw_samples(void **state)
+{
+	const struct aspects aspects = { .names = true };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct profile *profile = random_profile(seed, 3, true), *back;
+
+		profile->resources[seed % 3].name = "x";
+		profile->resources[(seed + 1) % 3].name = "x-samples";
+		profile->resources[(seed + 1) % 3].gtick = "";
+		back = round_trip(&exporter_pprof, &format_pprof, profile, 2);
+		assert_int_equal(back->n_resources, 3);
+		assert_same(profile, back, &aspects);
+		profile_free(back);
+		profile_free(profile);
+	}
+}
+
 static void
 pprof_of_names_comes_back(void **state)
 {
@@ -1062,7 +1108,7 @@ losses_are_what_the_profile_has_and_the_format_has_not(void **state)
 	    "files and lines, threads, times");
 	text_clear(&text);
 	exporter_add_losses(&text, &exporter_pprof, &source);
-	assert_string_equal(text_string(&text), "raw samples, times");
+	assert_string_equal(text_string(&text), "times");
 	text_clear(&text);
 	source.profile = bare;
 	for (size_t i = 0; exporters[i] != NULL; i++)
@@ -1082,6 +1128,9 @@ main(void)
 		cmocka_unit_test(
 		    pprof_comes_back_with_lines_modules_and_threads),
 		cmocka_unit_test(pprof_of_counts_comes_back_with_raw_samples),
+		cmocka_unit_test(
+		    pprof_of_several_resources_comes_back_with_raw_samples),
+		cmocka_unit_test(pprof_confuses_no_resource_with_raw_samples),
 		cmocka_unit_test(pprof_of_names_comes_back),
 		cmocka_unit_test(
 		    cpprofdata_comes_back_with_addresses_samples_threads_and_times),

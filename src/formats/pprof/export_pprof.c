@@ -2,8 +2,8 @@
 /* export_pprof.c -- profile.proto, packed by gzip, as go tool pprof reads it.
  *
  * A resource becomes a type of values in its gticks; a single one has its raw
- * samples beside it, as in Go's own profiles.  A stack becomes a sample, a
- * frame a location, its inlined calls the location's lines, innermost first; a
+ * samples before it, as in Go's own profiles, and so has each of several whose
+ * hits are no samples.  A stack becomes a sample, a frame a location, its inlined calls the location's lines, innermost first; a
  * function is a name in a file.  Addresses are those in the modules' files,
  * which pprof expresses as a mapping of the whole address space.
  * Source: google/pprof, proto/profile.proto.
@@ -34,7 +34,8 @@ struct encoding {
 	struct names *functions;	/* struct function_key; ids from 1 */
 	struct text_buffer fields;	/* of the profile */
 	struct text_buffer message, inner;	/* scratch */
-	bool counts_samples;		/* a first value of raw samples */
+	bool *counts_samples;		/* [n_resources] a value of raw samples,
+					 * before those of all resources */
 };
 
 /* ---- strings and messages ---- */
@@ -126,6 +127,58 @@ export_pprof_add_type(struct encoding *encoding, uint32_t field, uint64_t type,
 	export_pprof_end_message(encoding, field);
 }
 
+/* Go's name for the samples of a single resource, which may have it itself. */
+static const char *
+name_of_samples(const struct profile *profile)
+{
+	return strcmp(profile->resources[0].name, "samples") == 0 ?
+	    "raw-samples" : "samples";
+}
+
+/*
+ * The name of the raw samples of one of several resources; 0: another resource
+ * has it, or *error is set.
+ */
+static uint64_t
+samples_id(struct encoding *encoding, uint32_t resource, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	struct text_buffer name = { 0 };
+	uint64_t id = 0;
+
+	text_add_format(&name, "%s" PPROF_RAW_SAMPLES,
+	                profile->resources[resource].name);
+	if (name.failed)
+		error_out_of_memory(error);
+	else if (profile_find_resource(profile, text_string(&name)) ==
+	         NO_RESOURCE)
+		id = text_id(encoding, text_string(&name), error);
+	text_free(&name);
+	return id;
+}
+
+static void
+write_types_of_samples(struct encoding *encoding, struct error *error)
+{
+	const struct profile *profile = encoding->source->profile;
+	const uint32_t n = profile->n_resources;
+
+	for (uint32_t r = 0; r < n; r++) {
+		uint64_t name = 0;
+
+		if (n == 1 && (profile->tree->samples[0] != NULL ||
+		               !is_count(&profile->resources[0])))
+			name = text_id(encoding, name_of_samples(profile),
+			               error);
+		else if (n > 1 && profile->tree->samples[r] != NULL)
+			name = samples_id(encoding, r, error);
+		encoding->counts_samples[r] = name != 0;
+		if (name != 0)
+			export_pprof_add_type(encoding, PROFILE_SAMPLE_TYPE,
+			    name, text_id(encoding, "count", error));
+	}
+}
+
 static int
 write_types(struct encoding *encoding, struct error *error)
 {
@@ -133,15 +186,8 @@ write_types(struct encoding *encoding, struct error *error)
 	const struct sample_tree *tree = profile->tree;
 	const struct resource *current =
 	    &profile->resources[encoding->source->resource];
-	/* Go's name for the values beside; a resource may have it itself. */
-	const char *samples =
-	    strcmp(profile->resources[0].name, "samples") == 0 ?
-	    "raw-samples" : "samples";
 
-	if (encoding->counts_samples)
-		export_pprof_add_type(encoding, PROFILE_SAMPLE_TYPE,
-		                      text_id(encoding, samples, error),
-		                      text_id(encoding, "count", error));
+	write_types_of_samples(encoding, error);
 	for (uint32_t r = 0; r < profile->n_resources; r++) {
 		const struct resource *resource = &profile->resources[r];
 		uint64_t gticks;
@@ -452,9 +498,11 @@ export_pprof_write_samples(struct encoding *encoding, struct error *error)
 			 * The total has been checked, so no product can
 			 * overflow.
 			 */
-			if (encoding->counts_samples)
-				protobuf_add_varint(inner,
-				    sample_tree_samples(walk.tree, 0, n));
+			for (uint32_t r = 0; r < walk.tree->n_resources; r++)
+				if (encoding->counts_samples[r])
+					protobuf_add_varint(inner,
+					    sample_tree_samples(walk.tree, r,
+					                        n));
 			for (uint32_t r = 0; r < walk.tree->n_resources; r++)
 				protobuf_add_varint(inner,
 				    sample_tree_hits(walk.tree, r, n) *
@@ -499,14 +547,13 @@ export_pprof_write_strings(struct encoding *encoding, struct error *error)
 static int
 export_pprof_write_profile(struct encoding *encoding, struct error *error)
 {
-	const struct profile *profile = encoding->source->profile;
-
-	encoding->counts_samples = profile->n_resources == 1 &&
-	    (profile->tree->samples[0] != NULL ||
-	     !is_count(&profile->resources[0]));
+	encoding->counts_samples = memory_array(
+	    encoding->source->profile->n_resources,
+	    sizeof *encoding->counts_samples, error);
 	encoding->strings = names_new(error);
 	encoding->functions = names_new(error);
-	if (encoding->strings == NULL || encoding->functions == NULL)
+	if (encoding->counts_samples == NULL || encoding->strings == NULL ||
+	    encoding->functions == NULL)
 		return -1;
 	text_id(encoding, "", error);
 	if (write_types(encoding, error) != 0 ||
@@ -537,6 +584,7 @@ pprof_write(const struct export_source *source, struct writer *writer,
 	packer_free(packer);
 	names_free(encoding.strings);
 	names_free(encoding.functions);
+	free(encoding.counts_samples);
 	text_free(&encoding.fields);
 	text_free(&encoding.message);
 	text_free(&encoding.inner);
@@ -547,7 +595,7 @@ const struct exporter exporter_pprof = {
 	.summary = "profile.proto, packed, for `go tool pprof`",
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
-	    EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_LINES |
+	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_LINES |
 	    EXPORT_THREADS | EXPORT_LABELS,
 	.write = pprof_write,
 };

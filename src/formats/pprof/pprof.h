@@ -416,6 +416,13 @@ int pprof_samples_add(struct pprof_samples *samples,
                       const struct protobuf_field *field, uint64_t position,
                       struct error *error);
 
+/*
+ * Of several resources, cpprof writes a type of values "cpu-samples" that
+ * counts the raw samples of the resource "cpu", before the resources' types.
+ * This ends its name.
+ */
+#define PPROF_RAW_SAMPLES "-samples"
+
 /* ---- pprof_labels.c ---- */
 
 /* What the labels of a pprof file's samples say. */

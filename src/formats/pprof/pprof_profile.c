@@ -338,7 +338,9 @@ pprof_profile_make_tree(struct filler *filler, const uint32_t *frames,
  * profile.proto has no place for intervals.  So the comments of an exported
  * profile are the header lines of collapsed stacks (collapsed.h), with
  * which hits are restored.  Their resources are the file's types of values in
- * order; if there is one more type, the first one is raw samples.
+ * order.  If there is one resource and one more type, the first one is raw
+ * samples.  If there are several, the types before theirs are the raw samples
+ * of those that they name.
  */
 
 /*
@@ -428,24 +430,92 @@ resource_of(uint32_t type, uint32_t front)
 	return type == front ? 0 : type < front ? type + 1 : type;
 }
 
+/* Whether a column is named as the raw samples of a resource. */
+static bool
+are_samples_of(const char *column, const char *resource)
+{
+	const size_t length = strlen(resource);
+
+	return strncmp(column, resource, length) == 0 &&
+	    strcmp(column + length, PPROF_RAW_SAMPLES) == 0;
+}
+
+/*
+ * The resources whose raw samples the first types count, of[n_before]; false if
+ * one of these types counts none.
+ */
+static bool
+find_samples(const struct profile *profile, uint32_t front, uint32_t n_before,
+             uint32_t *of)
+{
+	const uint32_t n = profile->n_resources - n_before;
+
+	for (uint32_t i = 0; i < n_before; i++) {
+		const char *name =
+		    profile->resources[resource_of(i, front)].name;
+		uint32_t type = n_before;
+
+		while (n > 1 && type < n_before + n && !are_samples_of(name,
+		    profile->resources[resource_of(type, front)].name))
+			type++;
+		if (type == n_before + n)
+			return false;
+		of[i] = resource_of(type, front);
+	}
+	return true;
+}
+
+/* The hits of another resource become the raw samples of one. */
+static void
+move_samples(struct sample_tree *tree, uint32_t from, uint32_t to)
+{
+	large_array_free(tree->samples[to]);
+	tree->samples[to] = tree->hits[from];
+	tree->hits[from] = NULL;
+}
+
+/* Raw samples are beside the hits by now; their own resources go. */
+static void
+drop_types_before(struct profile *profile, uint32_t front, uint32_t n_before)
+{
+	/* All but that in front have a higher number than those before. */
+	for (uint32_t i = n_before; i-- > 0;)
+		if (i != front)
+			profile_drop_resource(profile, resource_of(i, front));
+	if (front < n_before)
+		profile_drop_resource(profile, 0);
+}
+
 static int
 restore_resources(struct profile *profile, const struct profile *origin,
                   uint32_t front, struct error *error)
 {
-	uint32_t n = origin->n_resources;
-	bool has_samples = n == 1 && profile->n_resources == 2;
+	const uint32_t n = origin->n_resources, n_all = profile->n_resources;
+	const uint32_t n_before = n_all > n ? n_all - n : 0;
+	uint32_t *of;
+	bool *has_samples;
 
-	if (profile->n_resources != n + has_samples)
+	if (n == 0 || n_all < n || n_before > n)
 		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (restore_resource(profile,
-		    resource_of(i + has_samples, front),
-		    &origin->resources[i], has_samples, error) != 0)
-			return -1;
-	/* Raw samples are beside the hits by now. */
-	if (has_samples)
-		profile_drop_resource(profile, resource_of(0, front));
-	return 0;
+	of = memory_array(n, sizeof *of, error);
+	has_samples = memory_array(n_all, sizeof *has_samples, error);
+	if (of != NULL && has_samples != NULL &&
+	    find_samples(profile, front, n_before, of)) {
+		for (uint32_t i = 0; i < n_before; i++) {
+			has_samples[of[i]] = true;
+			if (n > 1)
+				move_samples(profile->tree,
+				             resource_of(i, front), of[i]);
+		}
+		for (uint32_t i = n_before; i < n_all && !error->is_set; i++)
+			restore_resource(profile, resource_of(i, front),
+			    &origin->resources[i - n_before],
+			    has_samples[resource_of(i, front)], error);
+		drop_types_before(profile, front, n_before);
+	}
+	free(of);
+	free(has_samples);
+	return error->is_set ? -1 : 0;
 }
 
 /*
