@@ -1210,6 +1210,47 @@ def with_folder(check, *arguments):
         return check(folder, *arguments)
 
 
+def check_inlining(folder):
+    """Functions on one side alone, whose time is their caller's on the
+    other."""
+    apart = {("main", "work", "mix"): 3350, ("main", "work"): 1300,
+             ("main", "other"): 970, ("main",): 200}
+    together = {("main", "work"): 4600, ("main", "other"): 990,
+                ("main",): 210}
+    shared = {("main", "work", "mix"): 2000, ("main", "other", "mix"): 1500,
+              ("main", "work"): 1300, ("main", "other"): 970}
+    spread = {("main", "work"): 3350, ("main", "other"): 2420}
+    gone = {**together, ("main", "work"): 1320}
+    wrong = []
+
+    def look(what, base, now, expected, *lines):
+        words = []
+        for line in (*lines, "diff functions", "diff body"):
+            words += ["-e", line]
+        out, _ = outputs("--base", write(os.path.join(folder, "base"), base),
+                         write(os.path.join(folder, "now"), now), *words)
+        told = [line for line in out.splitlines() if "inlined" in line]
+        if len(told) != 2 * len(expected) or any(
+                text not in line for text in expected for line in told):
+            wrong.append((what, told))
+    look("now", apart, together, ["mix was probably inlined now: work, its "
+                                  "caller, has 3300 hits more of its own"])
+    look("before", together, apart, [
+        "mix was probably inlined in the base: work, its caller, has 3300 "
+        "hits less of its own"])
+    look("by two callers", shared, spread, [
+        "mix was probably inlined now: its callers have 3500 hits more of "
+        "their own"])
+    look("not if the time is gone", apart, gone, [])
+    look("not if the caller has much more", apart,
+         {**together, ("main", "work"): 6500}, [])
+    look("not if it stays in part", apart,
+         {**together, ("main", "work", "mix"): 5}, [])
+    look("not of recursion alone", {**gone, ("mix", "mix"): 3000}, together, [])
+    look("not without a caller", {**gone, ("mix",): 3000}, together, [])
+    assert not wrong, wrong
+
+
 def main(first):
     for block in range(rounds(2)):
         wrong = []
@@ -1245,6 +1286,7 @@ def main(first):
             ("different intervals", check_intervals),
             ("samples of several hits", check_clusters),
             ("resources", check_resources),
+            ("functions that were inlined", check_inlining),
             ("what is the base", check_base),
             ("a pattern after --base", check_pattern_of_base),
             ("names that differ by run are one", check_names_of_runs),

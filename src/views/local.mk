@@ -22,6 +22,7 @@ libcore_a_SOURCES += src/views/view.h \
 	src/views/comparison/compare.c \
 	src/views/comparison/compared_heading.c \
 	src/views/comparison/compared_table.c \
+	src/views/comparison/inlining.c \
 	src/views/comparison/work.c \
 	src/views/lists/lists.h \
 	src/views/lists/process_arguments.c \

@@ -308,6 +308,8 @@ compared_table_fill(struct rows *rows, const struct view_request *request,
 	if (rows_make_paths(rows, request->set->names, error) != 0 ||
 	    compared_describe(request, kind, &source->compared, hidden, table,
 	                      error) != 0 ||
+	    compared_add_inlining(request, rows, &source->compared, table,
+	                          error) != 0 ||
 	    (rows->are_paths && table_add_header(table, error, "marks: > the "
 	        "shortest path that changed, >> the longest with most of "
 	        "it") != 0))

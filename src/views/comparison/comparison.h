@@ -147,6 +147,19 @@ int compared_describe(const struct view_request *request,
                       const struct hidden *hidden, struct table *table,
                       struct error *error);
 
+/* ---- inlining.c ---- */
+
+/*
+ * Adds a footer for each of the first rows of functions that changed and have
+ * hits on one side alone, if their callers' own hits changed by as much the
+ * other way: they were probably inlined.  rows->order is that of the table.
+ * O(nodes) for each such row.
+ */
+int compared_add_inlining(const struct view_request *request,
+                          const struct rows *rows,
+                          const struct compared_rows *compared,
+                          struct table *table, struct error *error);
+
 /* ---- compared_table.c ---- */
 
 /*
