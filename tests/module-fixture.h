@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -130,7 +131,8 @@ run(const char *format, ...)
 
 /*
  * Makes a directory with "own", a copy of this program made by objcopy with
- * this option.
+ * this option.  Every user may read it, as profiles without build IDs require
+ * of the files that they name, whatever the umask of this user.
  */
 static inline void
 make_copy(char *directory, const char *objcopy_option)
@@ -139,6 +141,7 @@ make_copy(char *directory, const char *objcopy_option)
 	assert_non_null(mkdtemp(directory));
 	if (!run("objcopy --version >/dev/null 2>&1"))
 		skip();
+	umask(022);
 	assert_true(run("objcopy %s '%s' %s/own 2>/dev/null",
 	                objcopy_option, own_path(), directory));
 }

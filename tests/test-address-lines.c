@@ -19,12 +19,13 @@ enum { STEP = 5, TEXT_MAX = 1 << 20 };
 static void
 make_program(char *directory, const char *command, const char *source)
 {
+	umask(022);	/* profiles name it: see make_copy */
 	strcpy(directory, "/tmp/test-lines.XXXXXX");
 	assert_non_null(mkdtemp(directory));
 	if (!run("%.10s --version >/dev/null 2>&1", command) ||
 	    !run("objcopy --version >/dev/null 2>&1"))
 		skip_since("%s or objcopy not found", command);
-	assert_true(run("%s -o %s/program %s/tests/programs/%s 2>/dev/null",
+	assert_true(run("%s -o %s/program '%s/tests/programs/%s' 2>/dev/null",
 	                command, directory, getenv("srcdir"), source));
 }
 

@@ -260,7 +260,7 @@ compile(const char *directory, const char *command, const char *source)
 {
 	if (!run("%.20s --version >/dev/null 2>&1", command))
 		skip_since("%s not found", command);
-	if (!run("%s -O2 -o %s/program %s/tests/programs/%s 2>%s/errors",
+	if (!run("%s -O2 -o %s/program '%s/tests/programs/%s' 2>%s/errors",
 	         command, directory, getenv("srcdir"), source, directory)) {
 		run("cat %s/errors >&2", directory);
 		fail_msg("%s %s", command, source);

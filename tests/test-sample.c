@@ -973,8 +973,8 @@ map_self(struct fixture *fixture)
 
 	assert_non_null(maps);
 	while (fgets(line, sizeof line, maps) != NULL) {
-		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %s", &start, &limit,
-		           rights, &offset, path) != 5 || rights[2] != 'x')
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %[^\n]", &start,
+		           &limit, rights, &offset, path) != 5 || rights[2] != 'x')
 			continue;
 		begin_record(fixture, PERF_MMAP, PERF_MODE_USER);
 		buffer_number(&fixture->buffer, (uint32_t)getpid(), 4);
