@@ -21,6 +21,23 @@ def children_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
+@functools.cache
+def copies_for_everyone(*files):
+    """A folder with copies of cpprof, of its library and of some more files, which
+    every user can read and execute: the build may lie below a private folder."""
+    place = tempfile.mkdtemp(prefix="cpprof-test-")
+    atexit.register(shutil.rmtree, place)
+    build = os.path.dirname(CPPROF)
+    library = next((path for path in (
+        os.path.join(build, folder, "libcpprof.so.0")
+        for folder in (".libs", ".")) if os.path.exists(path)), None)
+    for path in (CPPROF, *files, *([library] if library else [])):
+        shutil.copy(path, place)
+        os.chmod(os.path.join(place, os.path.basename(path)), 0o755)
+    os.chmod(place, 0o755)
+    return place
+
+
 def is_open_to(user, *files):
     """Whether a user can execute files of the build: another one can have no
     way into the directories above it."""

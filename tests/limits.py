@@ -16,7 +16,7 @@ import tempfile
 import cpprof
 from claims import Claims
 
-CPPROF = cpprof.CPPROF
+CPPROF = os.path.join(cpprof.copies_for_everyone(), 'cpprof')
 NOBODY = 65534
 
 # Echoes its input, prints its limits and arguments, and ends with status 7.
@@ -129,10 +129,7 @@ if os.getuid() == 0:
                 program=['printf', '%s\n', 'a  b'], user=54321, group=54321,
                 extra_groups=[], preexec_fn=lambda: resource.setrlimit(
                     resource.RLIMIT_NPROC, (0, 0))))):
-        if cpprof.is_open_to(NOBODY):
-            claims.attempt(claim, function)
-        else:
-            claims.skip(claim, 'another user cannot read the build')
+        claims.attempt(claim, function)
 for name, before, function, arguments in (
         ('on a full disk',
          ['unshare', '--user', '--map-root-user', '--mount'], check_full_disk,

@@ -21,11 +21,12 @@ from claims import Claims
 from collector_file import Profile
 from filters import forbid_events
 
-CPPROF = cpprof.CPPROF
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
+COPIES = cpprof.copies_for_everyone(
+    os.path.join(BUILD, 'tests', 'programs', 'brief'))
+CPPROF = os.path.join(COPIES, 'cpprof')
+BRIEF = os.path.join(COPIES, 'brief')
 IN_SHELL = shlex.quote(BRIEF)
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 NOBODY = 65534
 MS = 300
 PID = ['unshare', '--pid', '--fork']
@@ -213,9 +214,7 @@ def python(user):
 
 def attempt(name, who, user, command, check, *more):
     claim = f'{name}, {who}'
-    if not cpprof.is_open_to(user, BRIEF, LIBRARY):
-        claims.skip(claim, 'another user cannot read the build')
-    elif not works(command, user):
+    if not works(command, user):
         claims.skip(claim, 'not possible here')
     else:
         claims.attempt(claim, check, command, user, *more)
