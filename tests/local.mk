@@ -359,6 +359,12 @@ tests_test_views_properties_SOURCES = tests/test-views-properties.c \
 tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
+# It writes tables for parquet.py.
+check_PROGRAMS += tests/parquet-tables
+tests_parquet_tables_SOURCES = tests/parquet-tables.c tests/random-numbers.h
+tests_parquet_tables_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
+tests_parquet_tables_LDADD = $(core_libs)
+
 EXTRA_DIST += $(script_tests) $(recording_scripts) \
 	$(measured_scripts) tests/tap.sh tests/run-test.py \
 	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/parquet_reader.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
