@@ -240,10 +240,10 @@ bool path_names_fold(struct path_names *path);
  * Adds the path as the shell reads it: names separated by blanks, between bars
  * where needed.  If it would take more than `width` columns (0: no limit),
  * names lose their outer scopes, then names in the middle are left out, those
- * that are not the user's own first; an ellipsis marks both.  Names that it must show lose all but the words in which
- * they differ from others; where these do not fit, the outermost names are left
- * out as well.  The last name, to which the number belongs, is put between
- * `before` and `after`.
+ * that are not the user's own first; an ellipsis marks both.  Names that it
+ * must show lose all but the words in which they differ from others; where
+ * these do not fit, the outermost names are left out as well.  The last name,
+ * to which the number belongs, is put between `before` and `after`.
  */
 void text_add_path(struct text_buffer *text, struct path_names *path,
                    size_t width, const char *before, const char *after);

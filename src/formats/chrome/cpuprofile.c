@@ -844,7 +844,8 @@ struct v8_spread {
 /*
  * The line of a node's next sample.  Taken in the order of the stride, each
  * line has its part of all samples, and of any that follow each other nearly
- * the same part.  ends[v8->n_ticks]: of each node, the sums of its ticks up to each.
+ * the same part.  ends[v8->n_ticks]: of each node, the sums of its ticks up to
+ * each.
  */
 static uint32_t
 v8_guess_line(const struct v8_profile *v8, const struct v8_node *node,

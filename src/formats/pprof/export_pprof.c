@@ -3,10 +3,11 @@
  *
  * A resource becomes a type of values in its gticks; a single one has its raw
  * samples before it, as in Go's own profiles, and so has each of several whose
- * hits are no samples.  A stack becomes a sample, a frame a location, its inlined calls the location's lines, innermost first; a
- * function is a name in a file.  Addresses are those in the modules' files,
- * which pprof expresses as a mapping of the whole address space.
- * Source: google/pprof, proto/profile.proto.
+ * hits are no samples.  A stack becomes a sample, a frame a location, its
+ * inlined calls the location's lines, innermost first; a function is a name in
+ * a file.  Addresses are those in the modules' files, which pprof expresses as
+ * a mapping of the whole address space.  Source: google/pprof,
+ * proto/profile.proto.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -595,7 +596,7 @@ const struct exporter exporter_pprof = {
 	.summary = "profile.proto, packed, for `go tool pprof`",
 	.is_binary = true,
 	.carries = EXPORT_RESOURCES | EXPORT_UNITS | EXPORT_SAMPLES |
-	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES | EXPORT_LINES |
-	    EXPORT_THREADS | EXPORT_LABELS,
+	    EXPORT_SAMPLES_EACH | EXPORT_PATHS | EXPORT_ADDRESSES |
+	    EXPORT_LINES | EXPORT_THREADS | EXPORT_LABELS,
 	.write = pprof_write,
 };

@@ -26,13 +26,13 @@
  * base, the heading says what changed since, as diff functions does.
  *
  * Findings end where the screen is full.  On a terminal, what is left of the
- * screen goes to more rows of the findings, in turn, of SMALL_SHARE of D each.  The standard error of a share s is
- * sqrt(phi s (1 - s) / D), phi = hits / samples of what the steps left, at
- * least 1: each sample is a cluster of phi hits.  Hits that no sampler is known
- * to have counted have no error.  That of a merged profile comes from its
- * groups (view.h), for which the hits of a row are counted anew in
- * each.  Cost: that of down, and some passes over the nodes; with groups, one
- * more for each row.
+ * screen goes to more rows of the findings, in turn, of SMALL_SHARE of D each.
+ * The standard error of a share s is sqrt(phi s (1 - s) / D), phi = hits /
+ * samples of what the steps left, at least 1: each sample is a cluster of phi
+ * hits.  Hits that no sampler is known to have counted have no error.  That of
+ * a merged profile comes from its groups (view.h), for which the hits of a row
+ * are counted anew in each.  Cost: that of down, and some passes over the
+ * nodes; with groups, one more for each row.
  */
 #include "src/views/advice/advice.h"
 
