@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* test-carryover.c -- hits that had no sample when their thread ended.
  *
- * Those of ticks pass to a new thread with the same start routine; others are
- * lost.  The file shows at every moment how many wait.
+ * Those of ticks pass to a new thread with the same start routine, those of real
+ * time to any that waits; others are lost.  The file shows at every moment how
+ * many wait.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,6 +28,7 @@ static struct {
 } file;
 
 static uint64_t next_hits;	/* of the source, at the next tick */
+static uint64_t left_to_waits;	/* by threads that have ended */
 
 /* What the collector links with. */
 __thread struct thread *thread_self;
@@ -99,8 +101,15 @@ count(struct thread *thread, unsigned column, uint64_t expiries)
 	return n;
 }
 
+static void
+leave_to_waits(struct thread *thread, uint64_t hits)
+{
+	(void)thread;
+	left_to_waits += hits;
+}
+
 static const struct resource_source of_ticks = {
-	.hits = count, .needs_ticks = true,
+	.hits = count, .leave_off_cpu = leave_to_waits, .needs_ticks = true,
 };
 static const struct resource_source of_calls = { .name = "calls" };
 
@@ -131,7 +140,7 @@ set_up(void **state)
 	carryover = (struct carryover){ 0 };
 	file.pending[OF_TICKS] = file.pending[OF_CALLS] = 0;
 	file.lost[OF_TICKS] = file.lost[OF_CALLS] = file.dropped = 0;
-	next_hits = 0;
+	next_hits = left_to_waits = 0;
 	return 0;
 }
 
@@ -240,6 +249,48 @@ a_thread_that_has_lived_takes_none(void **state)
 	assert_int_equal(file.pending[OF_TICKS], 7);
 }
 
+/* No sample could be taken of 7; 2 more are found when the thread ends. */
+static uint64_t
+end_late(struct one *one, bool is_real)
+{
+	uint64_t hits;
+
+	begin(one);
+	resources.place[RESOURCE_REAL] = is_real ? OF_TICKS + 1 : 0;
+	one->meters.accounts[OF_TICKS].pending = 7;
+	one->meters.accounts[OF_CALLS].pending = 5;
+	resources_note_pending(&one->thread);
+	resources_leave_late(&one->thread);
+	next_hits = 2;
+	assert_int_equal(resources_end(&one->thread, &hits),
+	    1u << OF_TICKS | 1u << OF_CALLS);
+	return hits;
+}
+
+static void
+late_hits_of_real_time_are_not_of_a_thread_s_end(void **state)
+{
+	struct one one;
+
+	(void)state;
+	assert_int_equal(end_late(&one, true), 2 + 5);
+	assert_int_equal(left_to_waits, 7);
+	assert_int_equal(one.meters.accounts[OF_TICKS].pending, 2);
+	assert_int_equal(file.pending[OF_TICKS], 0);
+	assert_int_equal(file.pending[OF_CALLS], 5);
+}
+
+static void
+late_hits_of_other_ticks_are(void **state)
+{
+	struct one one;
+
+	(void)state;
+	assert_int_equal(end_late(&one, false), 7 + 2 + 5);
+	assert_int_equal(left_to_waits, 0);
+	assert_int_equal(file.pending[OF_TICKS], 7);
+}
+
 int
 main(void)
 {
@@ -253,6 +304,9 @@ main(void)
 		    set_up),
 		cmocka_unit_test_setup(a_thread_that_has_lived_takes_none,
 		    set_up),
+		cmocka_unit_test_setup(
+		    late_hits_of_real_time_are_not_of_a_thread_s_end, set_up),
+		cmocka_unit_test_setup(late_hits_of_other_ticks_are, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
