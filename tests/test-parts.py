@@ -17,16 +17,14 @@ program that constantly reads its CPU time is suspended between two ticks.  So
 the program runs with priority where that is allowed; if ticks still rarely find
 it, the run is disturbed.
 """
-import contextlib
 import os
-import shutil
 import subprocess
 import tempfile
 
 import judge
 from claims import Claims
 from collector_file import Profile
-from cpprof import TICK
+from cpprof import TICK, copies_for_everyone
 
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
 PARTS = os.path.join(BUILD, 'tests', 'programs', 'parts')
@@ -36,18 +34,6 @@ USER_CLOCK = 'perf event for user mode, ticks for the kernel'
 ALL = ('user', 'read', 'faults', 'calls', 'futex')
 GIVEN_UP = 0x100
 N_THREADS = 2
-
-
-@contextlib.contextmanager
-def copies_for_everyone():
-    """Copies to where any user can read them; the build may be in a private
-    folder."""
-    with tempfile.TemporaryDirectory() as directory:
-        os.chmod(directory, 0o755)
-        for name in PARTS, LIBRARY:
-            shutil.copy(name, directory)
-            os.chmod(os.path.join(directory, os.path.basename(name)), 0o755)
-        yield directory
 
 
 def before(is_root):
@@ -190,10 +176,10 @@ def main():
     if not os.path.exists(LIBRARY):
         print('1..0 # SKIP no collector on this machine')
         return
-    with copies_for_everyone() as copies:
-        for is_root in (True, False) if os.geteuid() == 0 else (False,):
-            check_switches(claims, copies, is_root)
-            check_modes(claims, copies, is_root)
+    copies = copies_for_everyone(PARTS)
+    for is_root in (True, False) if os.geteuid() == 0 else (False,):
+        check_switches(claims, copies, is_root)
+        check_modes(claims, copies, is_root)
     claims.end()
 
 
