@@ -91,9 +91,11 @@ def check_at_the_prompt():
     """There the program is a child, and the session goes on."""
     directory = tempfile.mkdtemp(prefix='cpprof-test-')
     done = subprocess.run(
-        ['sh', '-c', f'ulimit -f 0; {shlex.quote(CPPROF)} -q -e "record -o {directory}/p '
-         'echo hello" -e help | grep -c ""; ls ' + directory], text=True,
-        capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
+        ['sh', '-c', f'ulimit -f 0; {shlex.quote(CPPROF)} -q -e '
+         f'"record -o {directory}/p echo hello" -e help | grep -c ""; '
+         f'ls {directory}'],
+        text=True, capture_output=True, timeout=120,
+        stdin=subprocess.DEVNULL)
     shutil.rmtree(directory)
     assert int(done.stdout) > 10, done.stdout
     assert 'echo is not sampled: the limit on the size' in done.stderr, \

@@ -815,8 +815,8 @@ def main():
         claims.attempt("files end", check_files, folder)
     with tempfile.TemporaryDirectory() as folder:
         claims.attempt("rows of the bytes end", check_reader, folder, read_own)
-    for check in (check_drawn, check_contents, check_killed, check_links, check_foreign,
-                  check_locks, check_full_disk, check_two):
+    for check in (check_drawn, check_contents, check_killed, check_links,
+                  check_foreign, check_locks, check_full_disk, check_two):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     with tempfile.TemporaryDirectory() as folder:
