@@ -201,6 +201,7 @@ launch(struct record_state *run, const char *resources, struct error *error)
 		.on_limit = recording->on_limit,
 	};
 	struct companion *companion;
+	struct spare_files *spares;
 	struct kernel_list kernel;
 	int result;
 
@@ -212,7 +213,9 @@ launch(struct record_state *run, const char *resources, struct error *error)
 	terminal_watch_start(&run->terminal);
 	companion = companion_new(options, recording, run->session->symfs,
 	                          &run->time);
+	spares = spare_files_start(recording, &run->time);
 	result = launch_program(&launch, &run->session->status, error);
+	spare_files_end(spares);
 	companion_end(companion, &run->outside, &run->outside_error);
 	kernel_list_end(&kernel);
 	run->time.outside_ns = run->outside.cpu_ns;

@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define CPPROF_SHARED_MAGIC 0x32687363u		/* "csh2" */
+#define CPPROF_SHARED_MAGIC 0x33687363u		/* "csh3" */
 #define CPPROF_SHARED_SIZE 36864
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
@@ -28,6 +28,15 @@
 #define CPPROF_SHARED_IS_COUNTED ((uint64_t)1 << 63)
 
 #define CPPROF_SHARED_FILE "shared"	/* in the recording's directory */
+
+/*
+ * Also there: files of zeros that `record` makes for the processes to come, and
+ * numbers from 0.  To create a file takes longer than all else in the first
+ * sample of a process, so it rather renames one of these.
+ */
+#define CPPROF_SHARED_SPARE "spare."
+#define CPPROF_SHARED_SPARE_SIZE 24576
+#define CPPROF_SHARED_SPARES_ASK 4	/* every so many files, it is woken */
 
 /* Times that processes of one kind pass on to each other. */
 enum cpprof_shared_time {
@@ -132,6 +141,12 @@ struct cpprof_shared {
 		uint32_t unused;
 	} questions[CPPROF_SHARED_QUESTIONS];
 	uint32_t n_answered;	/* questions */
+	/*
+	 * Spare files that were made so far, and taken; files that processes
+	 * have needed, a futex for which `record` waits.
+	 */
+	uint32_t n_spares, n_spares_taken;
+	uint32_t n_files_needed;
 	/*
 	 * The processes that are recorded, if the resource `latency` is:
 	 * whoever has a sample of it looks at the others.  A place whose

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -148,6 +149,14 @@ files_remove(const char *path)
 {
 	return (int)files_result(arch_system_call(SYS_unlink, (long)path, 0, 0,
 	    0));
+}
+
+/* renameat2: fails if the new name exists. */
+static inline int
+files_rename(const char *from, const char *to)
+{
+	return (int)files_result(arch_system_call_6(SYS_renameat2, AT_FDCWD,
+	    (long)from, AT_FDCWD, (long)to, RENAME_NOREPLACE, 0));
 }
 
 static inline int

@@ -425,6 +425,26 @@ shared_takes_questions(void)
 	    page->pid_namespace != 0 && shared_has_recorder();
 }
 
+bool
+shared_take_spare(uint32_t *number)
+{
+	uint32_t taken, n;
+
+	if (page == NULL)
+		return false;
+	n = __atomic_add_fetch(&page->n_files_needed, 1, __ATOMIC_RELAXED);
+	if (n % CPPROF_SHARED_SPARES_ASK == 0)
+		shared_futex(&page->n_files_needed, FUTEX_WAKE, 1, NULL);
+	taken = __atomic_load_n(&page->n_spares_taken, __ATOMIC_RELAXED);
+	do {
+		if (taken >= __atomic_load_n(&page->n_spares, __ATOMIC_ACQUIRE))
+			return false;
+	} while (!__atomic_compare_exchange_n(&page->n_spares_taken, &taken,
+	    taken + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	*number = taken;
+	return true;
+}
+
 /*
  * Whether a process has died.  Then it is no longer there, or its parent has
  * not waited for it yet.

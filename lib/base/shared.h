@@ -60,6 +60,12 @@ void shared_count_ring(void);
 void shared_count_recorded(void);
 
 /*
+ * Notes that the process needs a file.  True: it may take the spare one of
+ * that number, if it can (lib/cpprof-shared.h).
+ */
+bool shared_take_spare(uint32_t *number);
+
+/*
  * Counts that the process traces others; whether any process does or may do so.
  * Then it is worth asking the kernel for a tracer.  (A tracer from outside the
  * recording traces `record` first, which counts as one.)

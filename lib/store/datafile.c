@@ -23,7 +23,7 @@
  * The header and one chunk of each type, which is all that a short process
  * needs.
  */
-#define FIRST_SIZE (6 * (size_t)CPPROFDATA_PAGE)
+#define FIRST_SIZE ((size_t)CPPROF_SHARED_SPARE_SIZE)
 #define LOCK_TRIES 500
 #define LONG_WAITS 1000			/* calls of process_pause */
 #define N_TYPES (CPPROFDATA_CALL_COUNTS + 1)

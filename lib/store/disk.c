@@ -27,6 +27,7 @@
 #include "lib/base/attributes.h"
 #include "lib/base/files.h"
 #include "lib/base/process.h"
+#include "lib/base/shared.h"
 #include "lib/cpprofdata.h"
 
 #define GROWTH_MIN ((size_t)256 << 10)
@@ -325,24 +326,82 @@ disk_abandon(void)
 	errno = saved;
 }
 
-bool
-disk_create(size_t size)
+/*
+ * Calls `make` with the first of this process's names that no file has.  -1: it
+ * fails with any.
+ */
+static int
+disk_name(int (*make)(const char *from), const char *from)
 {
 	char *end = stpcpy(stpcpy(stpcpy(path, process.output), "/"),
 	    CPPROFDATA_FILE_PREFIX);
-	struct stat status;
 	unsigned long i;
-	int fd = -1;
+	int made = -1;
 
 	end = files_put_number(end, process_own.pid);
 	for (i = 1; i <= MAX_EXECS + 1; i++) {
-		fd = files_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-		    O_NONBLOCK | O_CLOEXEC, 0600);
-		if (fd >= 0 || errno != EEXIST)
+		made = make(from);
+		if (made >= 0 || errno != EEXIST)
 			break;
 		*end = '.';
 		files_put_number(end + 1, i);
 	}
+	return made;
+}
+
+static int
+make_file(const char *unused)
+{
+	(void)unused;
+	return files_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+	    O_NONBLOCK | O_CLOEXEC, 0600);
+}
+
+static int
+take_file(const char *from)
+{
+	return files_rename(from, path);
+}
+
+/*
+ * A spare file, if there is one that is this user's, untouched, and can be
+ * renamed; -1: there is none.
+ */
+static int
+disk_take_spare(size_t size)
+{
+	char from[PATH_MAX];
+	struct stat status;
+	uint32_t number;
+	int fd;
+
+	if (size != CPPROF_SHARED_SPARE_SIZE || !may_be(size) ||
+	    !shared_take_spare(&number))
+		return -1;
+	files_put_number(stpcpy(stpcpy(stpcpy(from, process.output), "/"),
+	    CPPROF_SHARED_SPARE), number);
+	fd = files_open(from, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+	    O_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    status.st_uid == (uid_t)arch_system_call(SYS_geteuid, 0, 0, 0, 0) &&
+	    status.st_nlink == 1 && (size_t)status.st_size == size &&
+	    disk_name(take_file, from) == 0)
+		return fd;
+	files_close(fd);
+	return -1;
+}
+
+bool
+disk_create(size_t size)
+{
+	struct stat status;
+	int fd = disk_take_spare(size);
+	const bool is_spare = fd >= 0;
+
+	if (!is_spare)
+		fd = disk_name(make_file, NULL);
 	if (fd < 0)
 		return false;
 	/* A parent's, if this was forked while another thread created it. */
@@ -351,7 +410,9 @@ disk_create(size_t size)
 	if (files_status(open_file.fd, &status) == 0) {
 		open_file.device = status.st_dev;
 		open_file.inode = status.st_ino;
-		if (disk_extend(size))
+		if (is_spare)
+			file.size = size;
+		if (is_spare || disk_extend(size))
 			return true;
 	}
 	disk_abandon();

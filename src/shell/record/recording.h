@@ -548,6 +548,24 @@ bool kernel_list_start(struct kernel_list *list,
 /* Removes the file. */
 void kernel_list_end(struct kernel_list *list);
 
+/* ---- spare_files.c ---- */
+
+/*
+ * Files that a thread makes in the recording's directory while the program runs,
+ * for its short processes.
+ */
+struct spare_files;
+
+/* NULL: none are made, as there is no shared memory. */
+struct spare_files *spare_files_start(const struct recording *recording,
+                                      const struct sampled_time *time);
+
+/* Removes those that nobody took.  NULL: does nothing. */
+void spare_files_end(struct spare_files *spares);
+
+/* Whether a directory's entry has the name of such a file. */
+bool spare_files_has(const char *entry);
+
 /* ---- recording_report.c ---- */
 
 /* Reports on a recording in a few lines. */
