@@ -314,6 +314,27 @@ sample_note_stack(struct thread *thread, uint64_t hits)
 	datafile_note_sample();
 }
 
+/*
+ * Counts what the sample itself has taken: at the sample's node, or, if that is
+ * long, as for the first of a process and its file, apart.
+ */
+static void
+sample_count_own(struct thread *thread, struct node leaf, uint64_t start_ns)
+{
+	uint32_t columns;
+	const struct own_work work = perf_own_work(thread, &columns);
+	struct node apart;
+	uint64_t hits;
+
+	thread->run->own_us = work.us;
+	if (columns == 0)
+		return;
+	if (work.is_long && phase_node(&thread->file->tree, PHASE_SAMPLING,
+	    &apart) == STORE_OK)
+		leaf = apart;
+	count_pending(thread, columns, &leaf, start_ns, NULL, &hits);
+}
+
 /* is_last: without room for times, the sample is taken all the same. */
 static enum store_result
 sample_take_stack(struct thread *thread, const struct sample_request *request,
@@ -321,7 +342,6 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 {
 	enum store_result result;
 	struct node leaf;
-	uint32_t columns;
 	uint64_t hits;
 
 	if (request->counts_sampling)
@@ -343,12 +363,8 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	if (request->overrun > 0)
 		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
 	sample_note_stack(thread, hits);
-	/*
-	 * What the sample itself has taken, as the first of a process does with
-	 * its file, belongs to the same place.
-	 */
-	if (request->clock_ns > 0 && perf_own_hits(thread, &columns) > 0)
-		count_pending(thread, columns, &leaf, start_ns, NULL, &hits);
+	if (request->clock_ns > 0)
+		sample_count_own(thread, leaf, start_ns);
 	return STORE_OK;
 }
 
@@ -446,9 +462,10 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	const size_t memory = tree_memory(tree);
 	struct thread_run *run = thread->run;
 	uint64_t n_frames, lost;
-	int64_t now, most, cost;
+	int64_t now, most, cost, used;
 
 	thread->is_sampling = true;
+	run->own_us = 0;
 	run->is_latency = sample_is_latency(thread, request->columns);
 	switch (sample_take_patiently(thread, request, context,
 	    (uint64_t)start)) {
@@ -471,7 +488,9 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	most = COST_MAX_NS(n_frames);
 	cost = sample_least(now - start, tree_memory(tree) == memory ? most :
 	    most + GROWTH_MAX_NS(tree->n_slots * sizeof(struct tree_slot)));
-	datafile_count_time((uint64_t)cost);
+	/* CPU time, if it is known: not limited to what is usual. */
+	used = (int64_t)run->own_us * 1000;
+	datafile_count_time((uint64_t)(used > cost ? used : cost));
 	run->allowance_ns -= n_frames > FEW_FRAMES ? cost :
 	    sample_least(cost, (int64_t)(request->time_ns / BUDGET_PART));
 	if (run->allowance_ns < ALLOWANCE_MIN_NS)

@@ -80,6 +80,7 @@ struct thread_run {
 	int64_t rest_until_ns;		/* which ends then; monotonic */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
+	uint64_t own_us;	/* CPU time of the sample in progress */
 	bool is_latency;		/* so is the sample being taken */
 	uint64_t began_ns;		/* when it was at its start and in no
 					   observed call; 0: not known, or

@@ -21,7 +21,7 @@
 #define SWITCHES_MAX 2000	/* per second of CPU time */
 #define NOT_COUNTED UINT64_MAX
 #define AHEAD_MAX 8		/* intervals */
-#define LONG_WORK_US 200	/* of the collector, such as for a new file */
+#define LONG_WORK_US 50	/* of the collector, such as for a new file */
 
 /*
  * So many intervals apart are samples while a recording's CPU time is below the
@@ -294,25 +294,42 @@ perf_clock_trap(struct thread *thread, unsigned column, bool is_own_trap)
 	return paced(thread, column, meter_spend(&account->meter, us));
 }
 
-uint64_t
+/* Rounded at random, so that the sum is right on average. */
+static uint64_t
+hits_of_long_work(struct thread *thread, unsigned column, uint64_t us)
+{
+	const uint64_t step = resources.columns[column].interval *
+	    thread->meters->clock.stride;
+	const uint64_t random = meter_random(seed_of(thread, column));
+
+	return (us + random % step) / step;
+}
+
+struct own_work
 perf_clock_own(struct thread *thread, unsigned column)
 {
 	struct perf_clock *clock = &thread->meters->clock;
 	struct account *account = &thread->meters->accounts[column];
-	uint64_t now, us;
+	struct own_work work = { 0 };
+	uint64_t now, hits;
 
 	if (clock->is_given_up)
-		return 0;
+		return work;
 	now = perf_clock_event_us(thread, column);
-	us = clock->is_of_user_mode ? now - clock->counted_us :
+	work.us = clock->is_of_user_mode ? now - clock->counted_us :
 	    perf_clock_unseen_at(thread, column, now);
-	if (us < LONG_WORK_US && (clock->is_of_user_mode ?
-	    meter_has_memory(&account->meter) : us < account->meter.left))
-		return 0;
-	clock->counted_us += us;
+	work.is_long = work.us >= LONG_WORK_US;
+	if (!work.is_long && (clock->is_of_user_mode ?
+	    meter_has_memory(&account->meter) :
+	    work.us < account->meter.left))
+		return work;
+	hits = work.is_long ? hits_of_long_work(thread, column, work.us) :
+	    meter_spend(&account->meter, work.us);
+	clock->counted_us += work.us;
 	clock->must_set = true;
-	account->seen += us;
-	return paced(thread, column, meter_spend(&account->meter, us));
+	account->seen += work.us;
+	work.hits = paced(thread, column, hits);
+	return work;
 }
 
 /*

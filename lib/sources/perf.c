@@ -502,19 +502,20 @@ clock_column(const struct thread *thread)
 	    (int)place - 1 : -1;
 }
 
-uint64_t
-perf_own_hits(struct thread *thread, uint32_t *columns)
+struct own_work
+perf_own_work(struct thread *thread, uint32_t *columns)
 {
 	const int column = clock_column(thread);
-	const uint64_t hits = column < 0 ? 0 :
-	    perf_clock_own(thread, (unsigned)column);
+	struct own_work work = { 0 };
 
 	*columns = 0;
-	if (hits > 0) {
-		thread->meters->accounts[column].pending += hits;
+	if (column >= 0)
+		work = perf_clock_own(thread, (unsigned)column);
+	if (work.hits > 0) {
+		thread->meters->accounts[column].pending += work.hits;
 		*columns = 1u << column;
 	}
-	return hits;
+	return work;
 }
 
 /*

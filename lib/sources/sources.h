@@ -396,12 +396,19 @@ void perf_clock_compare(struct thread *thread, unsigned column);
 /* The thread's CPU time since the last hits, in microseconds. */
 uint64_t perf_clock_unseen(struct thread *thread, unsigned column);
 
+/* What the collector itself has used since a trap. */
+struct own_work {
+	uint64_t us;
+	uint64_t hits;		/* new ones, for that */
+	bool is_long;		/* as of a process's first sample: it is not the
+				   interrupted code's, otherwise it is */
+};
+
 /*
- * The new hits for what the collector itself has used since the trap.  The
- * thread's clock counts that as the time of the interrupted code, so the hits
- * belong there and not to wherever the thread goes next.
+ * The hits of long work do not depend on where the next boundary is, which stays
+ * as far away.
  */
-uint64_t perf_clock_own(struct thread *thread, unsigned column);
+struct own_work perf_clock_own(struct thread *thread, unsigned column);
 
 /* The new hits at its own trap, or at that of another event. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,
@@ -454,12 +461,11 @@ bool perf_measures_work(unsigned column);
 uint64_t perf_clock_ns(const struct thread *thread, unsigned column);
 
 /*
- * The hits of CPU time for what the handler of the clock's trap itself has
- * used, which are added to the pending ones; *columns is the set of their
- * column.  In that handler: before it, the time since its last trap is not its
- * own.
+ * What the handler of the clock's trap itself has used.  Its hits are added to
+ * the pending ones; *columns is the set of their column, empty without hits.  In
+ * that handler: before it, the time since its last trap is not its own.
  */
-uint64_t perf_own_hits(struct thread *thread, uint32_t *columns);
+struct own_work perf_own_work(struct thread *thread, uint32_t *columns);
 
 /*
  * Adds the hits of a trap of that column to the pending hits, and sets the

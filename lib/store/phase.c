@@ -19,13 +19,20 @@
 #define MAX_PHASES 1024
 #define NAME_SIZE 64
 
+/* Without that of PHASE_SAMPLING, so that it begins with zeros. */
 static char names[MAX_PHASES][NAME_SIZE] BIG_TABLE;
 static _Atomic uint32_t strings[MAX_PHASES] WIPED_TABLE;	/* 0: not in the
 								   file */
 
-static uint32_t n_phases = 1;
+static uint32_t n_phases = PHASE_SAMPLING + 1;
 static _Atomic uint32_t current;
 static atomic_flag locked WIPED;
+
+static const char *
+phase_name(uint32_t phase)
+{
+	return phase == PHASE_SAMPLING ? "sampling" : names[phase];
+}
 
 uint32_t
 phase_number(const char *name)
@@ -35,7 +42,7 @@ phase_number(const char *name)
 	/* So that no handler which ends the process waits for this thread. */
 	thread_hold_off();
 	process_lock(&locked);
-	while (i < n_phases && strncmp(names[i], name, NAME_SIZE - 1) != 0)
+	while (i < n_phases && strncmp(phase_name(i), name, NAME_SIZE - 1) != 0)
 		i++;
 	if (i == MAX_PHASES) {
 		i = 0;		/* no room */
@@ -84,7 +91,7 @@ phase_refresh(uint32_t *phase)
 enum store_result
 phase_node(struct tree *tree, uint32_t phase, struct node *node)
 {
-	const char *name = names[phase];
+	const char *name = phase_name(phase);
 	uint32_t string;
 
 	*node = TREE_ROOT;

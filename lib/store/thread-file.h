@@ -136,6 +136,9 @@ bool phase_set(const char *name);
  */
 uint32_t phase_number(const char *name);
 
+/* The number of "sampling", whose node has what the collector itself uses. */
+#define PHASE_SAMPLING 1
+
 /* The current phase; 0: none.  Async-signal-safe. */
 uint32_t phase_current(void);
 
