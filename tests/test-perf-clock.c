@@ -298,7 +298,7 @@ run_short(struct machine *machine, uint64_t seed, double share,
 			now_us = trap_us + WAY_US;
 			*found += perf_clock_trap(&machine->thread, 0,
 			    true);
-			*found += perf_clock_own(&machine->thread, 0);
+			*found += perf_clock_own(&machine->thread, 0).hits;
 			alarm = set_alarm(machine);
 			trap_us = now_us;
 		}
@@ -351,7 +351,7 @@ run_drawn(struct machine *machine, uint64_t end_us, double share)
 		if ((double)(mode >> 32) >= share * 0x100000000) {
 			now_us = trap_us + 20 + mode % 20;
 			hits += perf_clock_trap(&machine->thread, 0, true);
-			hits += perf_clock_own(&machine->thread, 0);
+			hits += perf_clock_own(&machine->thread, 0).hits;
 			alarm = set_alarm(machine);
 			trap_us = now_us;
 		}

@@ -29,6 +29,7 @@
 
 #include "lib/base/process.h"
 #include "lib/base/shared.h"
+#include "lib/cpprof-shared.h"
 #include "lib/signals/signals.h"
 #include "lib/store/datafile.h"
 #include "lib/store/tree.h"
@@ -81,6 +82,16 @@ signals_block_bus_again(bool again)
 void
 shared_count_recorded(void)
 {
+}
+
+/* The number of a spare file; below 0: there is none. */
+static int spare = -1;
+
+bool
+shared_take_spare(uint32_t *number)
+{
+	*number = (uint32_t)spare;
+	return spare >= 0;
 }
 
 void
@@ -892,6 +903,131 @@ take_pieces(void)
 	store_free(large, (size_t)1 << 20);
 }
 
+/*
+ * Spare files.
+ */
+
+static char spare_name[sizeof file_name];
+
+static ino_t
+make_spare(off_t size)
+{
+	struct stat status;
+	int fd;
+
+	spare = 7;
+	snprintf(spare_name, sizeof spare_name, "%s/" CPPROF_SHARED_SPARE "7",
+	    folder);
+	fd = open(spare_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, size) != 0 || fstat(fd, &status) != 0)
+		give_up(spare_name, __LINE__);
+	close(fd);
+	return status.st_ino;
+}
+
+static ino_t
+inode_of(const char *name)
+{
+	struct stat status;
+
+	return lstat(name, &status) == 0 ? status.st_ino : 0;
+}
+
+/* As in_child, after `prepare`, which may make files that are removed here. */
+static void
+in_child_with(void (*prepare)(void), void (*body)(void))
+{
+	char other[sizeof spare_name];
+
+	prepare();
+	in_child(body);
+	spare = -1;
+	unlink(spare_name);
+	snprintf(other, sizeof other, "%s/other", folder);
+	unlink(other);
+}
+
+static ino_t made;
+
+static void
+make_a_good_one(void)
+{
+	made = make_spare(CPPROF_SHARED_SPARE_SIZE);
+}
+
+static void
+take_it(void)
+{
+	CHECK(inode_of(file_name) == made);
+	CHECK(inode_of(spare_name) == 0);
+	add_stacks(2500);
+	finish();
+	check_file();
+}
+
+static void
+make_a_small_one(void)
+{
+	made = make_spare(CPPROF_SHARED_SPARE_SIZE - 1);
+}
+
+static void
+make_a_shared_one(void)
+{
+	char other[sizeof spare_name];
+
+	made = make_spare(CPPROF_SHARED_SPARE_SIZE);
+	snprintf(other, sizeof other, "%s/other", folder);
+	assert_int_equal(link(spare_name, other), 0);
+}
+
+static void
+make_a_link(void)
+{
+	char other[sizeof spare_name];
+
+	made = make_spare(CPPROF_SHARED_SPARE_SIZE);
+	snprintf(other, sizeof other, "%s/other", folder);
+	assert_int_equal(rename(spare_name, other), 0);
+	assert_int_equal(symlink(other, spare_name), 0);
+}
+
+static void
+make_none(void)
+{
+	spare = 7;
+	made = 0;
+}
+
+static void
+leave_it(void)
+{
+	const ino_t own = inode_of(file_name);
+
+	CHECK(own != 0 && own != made);
+	CHECK(made == 0 || inode_of(spare_name) != 0);
+	add_stacks(100);
+	finish();
+	check_file();
+}
+
+static void
+spare_files_are_taken(void **state)
+{
+	(void)state;
+	in_child_with(make_a_good_one, take_it);
+}
+
+static void
+other_files_are_left(void **state)
+{
+	(void)state;
+	in_child_with(make_a_small_one, leave_it);
+	in_child_with(make_a_shared_one, leave_it);
+	in_child_with(make_a_link, leave_it);
+	in_child_with(make_none, leave_it);
+}
+
 #define CASE(name, body) \
 	static void \
 	name(void **state) \
@@ -929,6 +1065,8 @@ main(void)
 		cmocka_unit_test(slices_leave_room_for_nodes),
 		cmocka_unit_test(slices_can_be_off),
 		cmocka_unit_test(small_pieces_of_memory_share_mappings),
+		cmocka_unit_test(spare_files_are_taken),
+		cmocka_unit_test(other_files_are_left),
 	};
 	int failed;
 

@@ -21,7 +21,9 @@
 #define SWITCHES_MAX 2000	/* per second of CPU time */
 #define NOT_COUNTED UINT64_MAX
 #define AHEAD_MAX 8		/* intervals */
-#define LONG_WORK_US 50	/* of the collector, such as for a new file */
+#define LONG_WORK_US 50	/* of the collector, such as for a new file, */
+#define LATE_WORK_US 200	/* with the way of a trap of user mode, if periods
+				   include that */
 
 /*
  * So many intervals apart are samples while a recording's CPU time is below the
@@ -318,7 +320,8 @@ perf_clock_own(struct thread *thread, unsigned column)
 	now = perf_clock_event_us(thread, column);
 	work.us = clock->is_of_user_mode ? now - clock->counted_us :
 	    perf_clock_unseen_at(thread, column, now);
-	work.is_long = work.us >= LONG_WORK_US;
+	work.is_long = work.us >= (clock->is_of_user_mode &&
+	    meter_has_memory(&account->meter) ? LATE_WORK_US : LONG_WORK_US);
 	if (!work.is_long && (clock->is_of_user_mode ?
 	    meter_has_memory(&account->meter) :
 	    work.us < account->meter.left))
