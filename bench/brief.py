@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 KINDS = (('spawn', 'posix_spawn'), ('exec', 'fork and exec'),
-         ('fork', 'fork alone'))
+         ('fork', 'fork alone'), ('work', 'fork, 1 ms of work'))
 
 
 def cost(*command, **environment):

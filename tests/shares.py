@@ -31,6 +31,10 @@ AT_TICKS = 'hits in the kernel, placed by its ticks: too many or too few ' \
 # Hits of a sample, at most, of a perf event: its interval becomes so many times
 # as long after the first second.
 PACE = 4
+# Of its CPU time.  A thread that lost its processor begins again with a tick, so
+# that short ones keep step with ticks.
+MOST_WAITED = 0.05
+SAME_WORK = {'part_a', 'part_b', 'part_c', 'part_d'}
 KERNEL_PARTS = {'part_reads', 'part_faults', 'part_calls'}
 
 claims = Claims()
@@ -137,13 +141,16 @@ class Recorded:
         return 1 + most * (1 - self.samples / max(self.hits, 1))
 
     def shares(self):
-        """A count for each part but the last, which follows from the others."""
+        """A count for each part but the last, which follows from the others.
+        Parts that do the same work have its shares, whatever the collector did
+        within them; others those of their time."""
         used = self.books['parts']
-        all_ns = sum(part['ns'] for part in used.values())
+        unit = 'pieces' if set(used) <= SAME_WORK else 'ns'
+        whole = sum(part[unit] for part in used.values())
         of = sum(hits for part, hits in self.parts.items() if part in used)
         tolerance = judge.SHARE + (self.at_ticks if 'part_rest' in used else 0)
         return {part: judge.Share(self.parts.get(part, 0), of,
-                                  used[part]['ns'] / all_ns, self.bunch(),
+                                  used[part][unit] / whole, self.bunch(),
                                   tolerance)
                 for part in sorted(used)[:-1]}
 
@@ -181,6 +188,8 @@ CASES = (
      False),
     ('forked, 2 ms and 1', SHORT % ('fork 1', '2ms', '1ms', ''), 1200,
      EACH_MS, False),
+    ('alike in parent and child', 'repeat {n} {{ a 1ms fork 1 {{ b 1ms }} }}',
+     1600, EACH_MS, True),
     ('executed by vfork, 1 ms and 2', SHORT % ('vfork', '1ms', '2ms', ''),
      1200, EACH_MS, False),
     ('spawned, 2 ms and 1', SHORT % ('spawn', '2ms', '1ms', ''), 1200,
@@ -228,6 +237,10 @@ def check_case(folder, user, name, script, n, options, has_total):
     def measure(times):
         with loops(2 if BESIDE in name else 0):
             run = Recorded(folder, script.format(n=n * times), options, user)
+        waited = run.books['waited_ns'] / run.books['cpu_ns']
+        if user == TICKS and waited > MOST_WAITED:
+            raise judge.Disturbed(f'the program waited {waited:.2f} times as '
+                                  'long for a processor as it ran')
         counts = {f'share of {part}: {title}': count
                   for part, count in run.shares().items()}
         if has_total:

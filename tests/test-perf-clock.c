@@ -379,6 +379,54 @@ drawn_periods_are_charged_what_they_last(void **state)
 	}
 }
 
+enum { SAMPLES = 20000 };
+
+/* A thread whose samples each take that long. */
+static void
+check_own_work(uint64_t us, bool is_of_user_mode, bool is_long)
+{
+	struct machine machine;
+	struct account *account = &machine.meters.accounts[0];
+	uint64_t own_hits = 0, left;
+	double expected, found;
+
+	start(&machine, 1000, true);
+	machine.meters.clock.is_of_user_mode = is_of_user_mode;
+	account->is_by_hand = true;
+	for (unsigned i = 0; i < SAMPLES; i++) {
+		struct own_work work;
+
+		now_us += set_alarm(&machine);
+		assert_in_range(perf_clock_trap(&machine.thread, 0, true), 1,
+		                8);
+		left = account->meter.left;
+		now_us += us;
+		work = perf_clock_own(&machine.thread, 0);
+		assert_true(work.us == us);
+		assert_true(work.is_long == is_long);
+		if (is_long)
+			assert_true(account->meter.left == left);
+		own_hits += work.hits;
+	}
+	if (!is_long)
+		return;
+	expected = (double)us / 1000 * SAMPLES;
+	found = (double)own_hits;
+	if (fabs(found - expected) > 5 * sqrt(expected))
+		fail_msg("%.0f hits, not %.0f", found, expected);
+}
+
+static void
+long_work_is_no_functions(void **state)
+{
+	(void)state;
+	check_own_work(400, false, true);
+	check_own_work(400, true, true);
+	check_own_work(60, false, true);
+	check_own_work(60, true, true);
+	check_own_work(40, false, false);
+}
+
 /* Of all recordings: a delay of 0 is one that the clocks do not show. */
 static void
 the_usual_delay_of_traps_is_not_the_least(void **state)
@@ -406,6 +454,7 @@ main(void)
 		cmocka_unit_test(
 		    each_millisecond_of_short_threads_has_its_share),
 		cmocka_unit_test(drawn_periods_are_charged_what_they_last),
+		cmocka_unit_test(long_work_is_no_functions),
 		cmocka_unit_test(the_usual_delay_of_traps_is_not_the_least),
 	};
 

@@ -3,7 +3,8 @@
  *
  * 	children WHAT TIMES
  * spawn: posix_spawn of /bin/true; exec: fork, and the child executes it;
- * fork: the child exits at once.  Prints the cost of one child, including its
+ * fork: the child exits at once; work: it computes for a millisecond or so, always
+ * the same.  Prints the cost of one child, including its
  * parent's: CPU time in ms, and page faults.
  */
 #include <spawn.h>
@@ -52,6 +53,9 @@ start_child(const char *what)
 	child = fork();
 	if (child == 0 && strcmp(what, "exec") == 0)
 		execv("/bin/true", words);
+	if (child == 0 && strcmp(what, "work") == 0)
+		for (volatile int i = 0; i < 1500000; i++)
+			continue;
 	if (child == 0)
 		_exit(0);
 	return child;
