@@ -7,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "lib/cpprof-shared.h"
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/base/writer.h"
@@ -29,83 +27,6 @@ static const struct argument record_arguments[] = {
 	  "processes to sample" },
 	ARGUMENTS_END
 };
-
-/*
- * Notes a source that is not the best.  By default, only if shares may be
- * wrong.
- */
-static void
-note_source(const struct offer *offer, bool is_default)
-{
-	const bool is_by_ticks = strcmp(offer->source, "thread CPU timer") == 0;
-
-	if (*offer->why == '\0' || (is_default && !is_by_ticks))
-		return;
-	message_note("%s: from the %s, since %s%s", offer->name, offer->source,
-	             offer->why, !is_by_ticks ? "" :
-	             "; shares within threads and processes of a few "
-	             "milliseconds, and of what timers start, may be wrong");
-}
-
-/* Refuses what cannot be recorded; notes sources that are not the best. */
-static int
-check_offers(const struct offers *offers, bool is_random, bool is_default,
-             struct error *error)
-{
-	for (size_t i = 0; i < offers->n; i++) {
-		const struct offer *offer = &offers->items[i];
-
-		if (*offer->source == '\0')
-			return error_set(error, "%s cannot be recorded here: "
-			                 "%s", offer->name, offer->why);
-		if (is_random && !offer->can_be_random)
-			return error_set(error, "--random: the intervals of %s "
-			    "cannot be randomised, as it comes from the "
-			    "%s%s%s; leave out --random, or that resource",
-			    offer->name, offer->source,
-			    *offer->why != '\0' ? ", since " : "", offer->why);
-		note_source(offer, is_default);
-	}
-	return 0;
-}
-
-/* A limit on the size of files applies to the program, too. */
-static int
-check_size_limit(struct error *error)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-	    limit.rlim_cur >= CPPROF_SHARED_SIZE)
-		return 0;
-	return error_set(error, "the limit on the size of files, %ju bytes, "
-	                 "is too small for a recording: raise it with "
-	                 "ulimit -f", (uintmax_t)limit.rlim_cur);
-}
-
-/*
- * Opens as many files as a recording has open at once.  The collector also
- * opens one in the program for a moment, which should have room for that.
- */
-static int
-check_open_files(struct error *error)
-{
-	enum { N_FILES = 9 };
-	int files[N_FILES], n = 0, why = 0;
-
-	while (n < N_FILES && (files[n] = open("/", O_PATH | O_CLOEXEC)) >= 0)
-		n++;
-	if (n < N_FILES)
-		why = errno;
-	while (n > 0)
-		close(files[--n]);
-	if (why == 0)
-		return 0;
-	return error_set(error, "a recording has %d files open at once, which "
-	                 "is not possible: %s%s", N_FILES, strerror(why),
-	                 why == EMFILE ? "; raise the limit with ulimit -n" :
-	                 "");
-}
 
 static void
 has_started(void *recording)
@@ -304,9 +225,9 @@ record_run_program(struct record_state *run, struct error *error)
 		               text_string(&resources),
 		               run->options->is_random, false, error) != 0)
 			run->is_impossible = true;
-		else if (check_offers(&run->offers, run->options->is_random,
-		                      run->options->n_resources == 0,
-		                      error) != 0)
+		else if (record_check_offers(&run->offers,
+		             run->options->is_random,
+		             run->options->n_resources == 0, error) != 0)
 			run->is_impossible = run->options->n_resources == 0 &&
 			    !run->options->is_random;
 		else
@@ -459,8 +380,8 @@ record_into(struct session *session, const struct record_options *options,
 		.earlier = choose_earlier(options),
 		.recording = { .directory = -1, .program = -1 },
 	};
-	int result = check_size_limit(error) == 0 ?
-	    check_open_files(error) : -1;
+	int result = record_check_size_limit(error) == 0 ?
+	    record_check_open_files(error) : -1;
 
 	run.is_impossible = result != 0;
 	if (result == 0)
@@ -628,141 +549,6 @@ record(struct session *session, const struct record_options *options,
 	return result;
 }
 
-/* "CPU time of each thread -- thread CPU timer" */
-static const char *
-offer_text(const struct offer *offer, const struct resource_kind *kind,
-           struct table *table, struct error *error)
-{
-	return table_text(table, error, "%s -- %s%s%s", kind->summary,
-	                  *offer->source != '\0' ? offer->source : "not here",
-	                  *offer->why != '\0' ? ", since " : "", offer->why);
-}
-
-static int
-add_offer(const struct offer *offer, uint64_t interval, struct table *table,
-          struct error *error)
-{
-	const struct resource_kind *kind = resource_kind_find(offer->name,
-	    strlen(offer->name), error);
-	struct cell cells[7];
-
-	if (kind == NULL)
-		return -1;
-	cells[0] = cell_text(kind->name);
-	cells[1] = cell_text(kind->gtick);
-	cells[2] = cell_count(interval != 0 ? interval : kind->interval);
-	cells[3] = cell_text(table_text(table, error, "%s",
-	                                *offer->source != '\0' ?
-	                                offer->source : "not here"));
-	cells[4] = cell_text(table_text(table, error, "%s", offer->why));
-	cells[5] = cell_text(kind->summary);
-	cells[6] = cell_text(offer_text(offer, kind, table, error));
-	if (cells[3].text == NULL || cells[4].text == NULL ||
-	    cells[6].text == NULL)
-		return -1;
-	return table_add_row(table, cells, error);
-}
-
-/* Text has a cell that says what a resource is and where it comes from. */
-static void
-start_list(struct table *table)
-{
-	table->schema = "cpprof.offers/1";
-	table_add_column(table, "name", "resource", CELL_TEXT);
-	table_add_column(table, "gtick", "gtick", CELL_TEXT);
-	table_add_column(table, "interval", "interval", CELL_COUNT);
-	table_add_column(table, "source", "", CELL_TEXT)->is_data_only = true;
-	table_add_column(table, "why", "", CELL_TEXT)->is_data_only = true;
-	table_add_column(table, "summary", "", CELL_TEXT)->is_data_only = true;
-	table_add_column(table, "text", "what it is", CELL_TEXT)->is_text_only =
-	    true;
-}
-
-/* What can be sampled by the collector, loaded into processes that run. */
-static int
-record_list_inside(const struct record_options *options, struct table *table,
-                   struct error *error)
-{
-	struct attach attach = { 0 };
-	struct offers offers = { 0 };
-	char library[PATH_MAX];
-	int result = attach_find(&attach, options, error);
-
-	/* What record refuses is not offered. */
-	if (result == 0)
-		result = attach_inside_check(&attach, options, error);
-	attach_free(&attach);
-	start_list(table);
-	if (result == 0)
-		result = preload_find_library(library, sizeof library, error);
-	if (result == 0)
-		result = offers_ask(&offers, library, NULL, false, true, error);
-	for (size_t i = 0; result == 0 && i < offers.n; i++) {
-		struct offer offer = offers.items[i];
-		const struct resource_kind *kind = resource_kind_find(
-		    offer.name, strlen(offer.name), error);
-		const char *why = kind != NULL ? attach_inside_refusal(kind) :
-		    "";
-
-		if (why != NULL) {
-			offer.source = "";
-			offer.why = why;
-		} else if (*offer.source != '\0') {
-			offer.source = table_text(table, error, "%s%s",
-			    offer.source, attach_inside_limit(kind));
-			if (offer.source == NULL)
-				kind = NULL;
-		}
-		result = kind != NULL ? add_offer(&offer, 0, table, error) :
-		    -1;
-	}
-	offers_free(&offers);
-	return result;
-}
-
-/* What can be sampled from outside, if need be of processes that run. */
-static int
-record_list_outside(const struct record_options *options,
-                    struct table *table, struct error *error)
-{
-	struct attach attach = { 0 };
-	int result = attach_is_wanted(options) ? attach_find(&attach, options,
-	                                                     error) : 0;
-
-	attach_free(&attach);
-	start_list(table);
-	for (const struct resource_kind *kind = resource_kinds;
-	     result == 0 && kind->name != NULL; kind++) {
-		struct text_buffer why = { 0 };
-		struct offer offer = { .name = kind->name };
-		const struct sample_kind *event = attach_event(kind);
-
-		offer.source = attach_offer(kind, &why);
-		offer.why = text_string(&why);
-		result = add_offer(&offer, event != NULL ? event->interval :
-		                   kind->interval, table, error);
-		text_free(&why);
-	}
-	return result;
-}
-
-static int
-record_list(struct table *table, struct error *error)
-{
-	char library[PATH_MAX];
-	struct offers offers = { 0 };
-	int result = preload_find_library(library, sizeof library, error);
-
-	start_list(table);
-	if (result == 0)
-		result = offers_ask(&offers, library, NULL, false, false,
-		                    error);
-	for (size_t i = 0; result == 0 && i < offers.n; i++)
-		result = add_offer(&offers.items[i], 0, table, error);
-	offers_free(&offers);
-	return result;
-}
-
 static int
 record_run(struct session *session, const struct arguments *arguments,
            struct table *table, struct error *error)
@@ -778,12 +564,12 @@ record_run(struct session *session, const struct arguments *arguments,
 	if (options.wants_help)
 		return help_describe(&command_record, table, error);
 	if (options.wants_list && options.is_inside)
-		return record_list_inside(&options, table, error);
+		return offer_list_inside(&options, table, error);
 	if (options.wants_list &&
 	    (attach_is_wanted(&options) || !preload_is_built()))
-		return record_list_outside(&options, table, error);
+		return offer_list_outside(&options, table, error);
 	if (options.wants_list)
-		return record_list(table, error);
+		return offer_list_launched(table, error);
 	return read_only_check("record", error) != 0 ? -1 :
 	       record(session, &options, error);
 }

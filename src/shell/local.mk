@@ -19,8 +19,10 @@ libcore_a_SOURCES += \
 	src/shell/record/keep_names.c \
 	src/shell/record/kernel_list.c \
 	src/shell/record/launch.c \
+	src/shell/record/offer_list.c \
 	src/shell/record/offers.c \
 	src/shell/record/preload.c \
+	src/shell/record/record_checks.c \
 	src/shell/record/record_options.c \
 	src/shell/record/recording.c src/shell/record/recording.h \
 	src/shell/record/recording_report.c \

@@ -14,6 +14,7 @@
 
 #include "lib/cpprofdata.h"
 #include "src/base/error.h"
+#include "src/base/table.h"
 #include "src/base/text_buffer.h"
 #include "src/formats/cpprofdata/cpprofdata_file.h"
 #include "src/sample/sample.h"
@@ -172,6 +173,40 @@ int offers_ask(struct offers *offers, const char *library,
                const char *resources, bool is_random, bool is_inside,
                struct error *error);
 void offers_free(struct offers *offers);
+
+/* ---- offer_list.c ---- */
+
+/*
+ * The rows of record --list: what can be sampled by the collector in a program
+ * that is started; by the collector, loaded into the processes that -p names; from
+ * outside, of those processes or, if none is named, of any.  0, or -1 with *error
+ * set.
+ */
+int offer_list_launched(struct table *table, struct error *error);
+int offer_list_inside(const struct record_options *options,
+                      struct table *table, struct error *error);
+int offer_list_outside(const struct record_options *options,
+                       struct table *table, struct error *error);
+
+/* ---- record_checks.c ---- */
+
+/*
+ * What would make a recording fail is refused before it begins: 0, or -1 with
+ * *error set.
+ */
+
+/*
+ * Resources that cannot be sampled here, or not with random intervals.  Notes
+ * sources that are not the best; by default, only if shares may be wrong.
+ */
+int record_check_offers(const struct offers *offers, bool is_random,
+                        bool is_default, struct error *error);
+
+/* A limit on the size of files, which applies to the program, too. */
+int record_check_size_limit(struct error *error);
+
+/* How many files may be open at once. */
+int record_check_open_files(struct error *error);
 
 /* ---- attach.c ---- */
 
