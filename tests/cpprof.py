@@ -38,14 +38,6 @@ def copies_for_everyone(*files):
     return place
 
 
-def is_open_to(user, *files):
-    """Whether a user can execute files of the build: another one can have no
-    way into the directories above it."""
-    return all(subprocess.run(["test", "-x", file], user=user, group=user,
-                              extra_groups=[], check=False).returncode == 0
-               for file in (CPPROF, *files))
-
-
 def has_recorded(done, said=None):
     """Whether a short recording of running processes was made: one that has no
     samples is said to fail."""
