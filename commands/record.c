@@ -528,6 +528,7 @@ record_as(struct session *session, const struct record_options *options,
 	session->stays = opens;
 	session->first_view = options->wants_all || options->cgroup != NULL ?
 	    "processes" : NULL;
+	session->will_prompt = opens;
 	return opens ? session_load(session, &name, 1, error) : 0;
 }
 

@@ -115,8 +115,10 @@ run_actions(struct session *session, const struct options *options)
 				message("cpprof", error.text);
 		} else {
 			snprintf(place, sizeof place, "-e:%zu", ++n_commands);
+			session->reads_arguments = true;
 			done = script_run_line(session, action->text,
 			                       strlen(action->text), place);
+			session->reads_arguments = false;
 		}
 		if (done != 0)
 			status = -1;
@@ -237,7 +239,8 @@ run_session(struct session *session, const struct options *options)
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
 	session->has_thread_frames = options->has_thread_frames;
-	has_startup = will_prompt(options) && !options->has_no_startup;
+	session->will_prompt = will_prompt(options);
+	has_startup = session->will_prompt && !options->has_no_startup;
 	if (has_startup) {
 		settings_file_apply(session);
 		startup_run_own(session);

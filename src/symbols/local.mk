@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 libcore_a_SOURCES += \
 	src/symbols/code/disassembly.c src/symbols/code/disassembly.h \
+	src/symbols/elf/debuginfod.c src/symbols/elf/debuginfod.h \
 	src/symbols/elf/elf_file.c src/symbols/elf/elf_file.h \
 	src/symbols/elf/elf_stubs.c \
 	src/symbols/elf/elf_symbols.c \
@@ -15,6 +16,7 @@ libcore_a_SOURCES += \
 	src/symbols/lines/die_walk.c \
 	src/symbols/lines/inlined_calls.c \
 	src/symbols/lines/lines_choice.c \
+	src/symbols/lines/missing_files.c src/symbols/lines/missing_files.h \
 	src/symbols/lines/scoped_names.c \
 	src/symbols/lines/source_digest.c \
 	src/symbols/lines/source_file.c \

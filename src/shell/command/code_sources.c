@@ -67,6 +67,30 @@ code_sources_is_compiled(void *context, const char *path,
 	return false;
 }
 
+/* A module that has a line of the file, and whose build is known; or NULL. */
+static const struct module *
+code_sources_build(const struct code_sources *sources, const char *path)
+{
+	const struct profile *profile = sources->session->subject->profile;
+	const uint32_t file = names_find(profile->names, path, strlen(path));
+
+	for (uint32_t i = 0; file != NO_NAME && i < profile->n_modules; i++)
+		if (profile->modules[i].build_id_size > 0 &&
+		    is_file_of(profile, i, file))
+			return &profile->modules[i];
+	return NULL;
+}
+
+static bool
+code_sources_fetch(void *context, const char *path, char *found)
+{
+	const struct code_sources *sources = context;
+	const struct module *module = code_sources_build(sources, path);
+
+	return module != NULL && debug_files_get_source(sources->session,
+	                                                module, path, found);
+}
+
 struct code_source *
 code_sources_read(struct code_sources *sources, const char *name,
                   struct error *error)
@@ -79,6 +103,7 @@ code_sources_read(struct code_sources *sources, const char *name,
 		.was_recorded_here =
 		    session->subject->profile->was_recorded_here,
 		.is_compiled = code_sources_is_compiled,
+		.fetch = code_sources_fetch,
 		.context = sources,
 	};
 	struct code_source *source;
@@ -152,14 +177,17 @@ note_found(const struct session *session, const struct code_set *set,
 			           MD5_DIGEST_LENGTH) != 0)
 				doubt = ", which is not what was compiled "
 				    "(by its MD5): lines may not match";
-		} else if (is_newer(session, module, &source->file)) {
+		} else if (!source->file.is_fetched &&
+		           is_newer(session, module, &source->file)) {
 			doubt = table_text(table, error, ", which is newer "
 			    "than %s: lines may not match",
 			    profile_module_name(profile, number));
 		}
 	}
 	return doubt == NULL ? -1 : table_add_header(table, error,
-	    "source: %s%s", source->file.path, doubt);
+	    "source: %s%s%s", source->file.is_fetched ? source->name :
+	    source->file.path, source->file.is_fetched ?
+	    ", from a debuginfod server" : "", doubt);
 }
 
 /* Where sources are searched, in words. */
@@ -253,9 +281,13 @@ code_sources_note_missing(const struct code_sources *sources,
 		where = searched(sources->session, table, error);
 		return where == NULL ? -1 : table_add_header(table, error,
 		    "source not found: %s%s; %s", list, where,
-		    start == NULL ? "say where it is with "
-		    "\"directories DIR\"" : "if it is elsewhere, the user "
-		    "can start cpprof, or cpprof mcp, with --directories DIR");
+		    start != NULL ? "if it is elsewhere, the user can start "
+		    "cpprof, or cpprof mcp, with --directories DIR" :
+		    sources->session->settings.debuginfod == DEBUG_FILES_ON ||
+		    code_sources_build(sources, first->name) == NULL ?
+		    "say where it is with \"directories DIR\"" :
+		    "say where it is with \"directories DIR\", or ask "
+		    "servers for it with \"debuginfod on\"");
 	}
 }
 

@@ -252,7 +252,7 @@ struct code_source {
 
 /* Starts with only the session set. */
 struct code_sources {
-	const struct session *session;	/* says where files are searched */
+	struct session *session;	/* says where files are searched */
 	struct code_source **sources;	/* [n] in the order they were read */
 	size_t n, capacity;
 };

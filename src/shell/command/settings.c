@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/text_buffer.h"
+#include "src/base/writer.h"
 #include "src/shell/terminal/terminal.h"
 
 /* The field of a setting whose type is HELD_kind. */
@@ -151,6 +152,34 @@ set_guarded(struct session *session, const struct command *setting,
 		             "change it", setting->name,
 		             setting->choices[*field]);
 	return 0;
+}
+
+/*
+ * A choice of which `on` may use the network: only the user can choose that, and
+ * choosing it again means to try again.
+ */
+#define TYPED_network TYPED_choice
+#define HELD_network HELD_choice
+#define get_network get_choice
+
+static int
+set_network(struct session *session, const struct command *setting,
+            const struct value *value, struct error *error)
+{
+	if (value->count == DEBUG_FILES_ON &&
+	    read_only_check(setting->name, error) != 0)
+		return -1;
+	if (value->count == DEBUG_FILES_ON &&
+	    !debug_files_may_turn_on(session)) {
+		message_note("%s is still %s: a script cannot turn it on; -e, "
+		             "the prompt, ~/.config/cpprof/settings and "
+		             "DEBUGINFOD_URLS can", setting->name,
+		             setting->choices[*FIELD(session, setting,
+		                                     network)]);
+		return 0;
+	}
+	debug_files_forget(session);
+	return set_choice(session, setting, value, error);
 }
 
 /* A choice of the output formats. */

@@ -257,12 +257,23 @@ add_profile(const struct session *session, struct text_buffer *text)
 	text_add_char(text, '\n');
 }
 
+/* Says what to type for names that the profile lacks. */
+static void
+describe_add_hint(const struct session *session, struct text_buffer *text)
+{
+	if (session->debug_files.hint == NULL)
+		return;
+	text_add_string(text, session->debug_files.hint);
+	text_add_char(text, '\n');
+}
+
 size_t
 describe_profile(const struct session *session, int descriptor)
 {
 	struct text_buffer text = { 0 };
 
 	add_profile(session, &text);
+	describe_add_hint(session, &text);
 	return write_text(&text, descriptor);
 }
 
@@ -278,6 +289,7 @@ describe_welcome(const struct session *session, int descriptor)
 	else
 		text_add_string(&text, "No profile yet: load FILE opens one, "
 		                "record PROG makes one.\n");
+	describe_add_hint(session, &text);
 	return write_text(&text, descriptor);
 }
 

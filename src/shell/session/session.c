@@ -49,6 +49,7 @@ session_end(struct session *session)
 	address_lines_free(session->lines);
 	free(session->symfs);
 	memory_strings_free(session->directories, session->n_directories);
+	debug_files_free(&session->debug_files);
 	code_free(&session->code);
 	comparison_free(&session->comparison);
 	comparison_free(&session->loaded_runs);
@@ -419,20 +420,78 @@ prepare_files(const struct session *session, const char *const *files,
 	return result;
 }
 
+/* Forgets the lines that were read with other files than are there now. */
+static void
+session_forget_lines(struct session *session)
+{
+	address_lines_free(session->lines);
+	session->lines = NULL;
+	session->lines_read = LINES_NONE;
+}
+
+/* Whether one of the files is standard input, which cannot be read again. */
+static bool
+session_reads_input(const char *const *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(files[i], "-") == 0)
+			return true;
+	return false;
+}
+
+static struct profile *
+session_read_once(const struct session *session, const char *const *files,
+                  size_t n, struct error *error)
+{
+	struct progress_line line;
+	struct read_options options = read_options(session);
+	struct profile *profile;
+
+	options.progress = progress_line_start(&line, "loading");
+	profile = load_profiles(files, n, &options, error);
+	progress_line_end(&line);
+	return profile;
+}
+
+/* Reads files; once more if debug files came, which have names for them. */
+static struct profile *
+session_read_files(struct session *session, const char *const *files, size_t n,
+                   struct error *error)
+{
+	struct profile *profile = session_read_once(session, files, n, error);
+	bool has_new;
+
+	if (profile == NULL || profile->n_resources == 0)
+		return profile;
+	if (debug_files_get(session, profile,
+	                    session_begin_resource(session, profile), &has_new,
+	                    error) != 0) {
+		profile_free(profile);
+		return NULL;
+	}
+	if (!has_new)
+		return profile;
+	session_forget_lines(session);
+	if (session_reads_input(files, n)) {
+		message_note("standard input cannot be read again: functions "
+		             "get their names from these files when it is "
+		             "loaded next");
+		return profile;
+	}
+	profile_free(profile);
+	return session_read_once(session, files, n, error);
+}
+
 static int
 session_load_files(struct session *session, const char *const *files, size_t n,
                    bool is_reload, struct error *error)
 {
-	struct progress_line line;
-	struct read_options options = read_options(session);
 	struct profile *profile;
 	uint32_t n_warnings;
 
 	if (prepare_files(session, files, n, error) != 0)
 		return -1;
-	options.progress = progress_line_start(&line, "loading");
-	profile = load_profiles(files, n, &options, error);
-	progress_line_end(&line);
+	profile = session_read_files(session, files, n, error);
 	if (profile == NULL)
 		return -1;
 	n_warnings = profile->n_warnings;	/* adopt reports its own */
@@ -460,10 +519,10 @@ session_reload(struct session *session, struct error *error)
 {
 	if (session_need_profile(session, error) != 0)
 		return -1;
-	for (size_t i = 0; i < session->n_files; i++)
-		if (strcmp(session->files[i], "-") == 0)
-			return error_set(error, "cannot reload a profile "
-			                 "that was read from standard input");
+	if (session_reads_input((const char *const *)session->files,
+	                        session->n_files))
+		return error_set(error, "cannot reload a profile that was "
+		                 "read from standard input");
 	return session_load_files(session, (const char *const *)session->files,
 	                          session->n_files, true, error);
 }
@@ -1160,6 +1219,21 @@ use_resource(struct session *session, uint32_t resource, struct error *error)
 	return 0;
 }
 
+/* Gets the debug files that the profile lacks, and reads it again with them. */
+static int
+session_name_anew(struct session *session, struct error *error)
+{
+	bool has_new;
+
+	if (debug_files_get(session, session->loaded.profile,
+	                    session->loaded.resource, &has_new, error) != 0)
+		return -1;
+	if (!has_new)
+		return 0;
+	session_forget_lines(session);
+	return session_reload(session, error);
+}
+
 int
 session_settings_changed(struct session *session, enum setting_change change,
                          struct error *error)
@@ -1172,6 +1246,9 @@ session_settings_changed(struct session *session, enum setting_change change,
 		return rename_stacks(session, error);
 	if (change == CHANGES_CALLS && loaded->profile->graph != NULL)
 		return use_resource(session, loaded->resource, error);
+	if (change == CHANGES_DEBUG_FILES &&
+	    session->settings.debuginfod == DEBUG_FILES_ON)
+		return session_name_anew(session, error);
 	return 0;
 }
 
@@ -1288,9 +1365,7 @@ session_set_symfs(struct session *session, const char *directory,
 	}
 	free(session->symfs);
 	session->symfs = copy;
-	address_lines_free(session->lines);
-	session->lines = NULL;
-	session->lines_read = LINES_NONE;
+	session_forget_lines(session);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "src/profile/profile.h"
 #include "src/refine/refine.h"
 #include "src/shell/session/comparison.h"
+#include "src/shell/session/debug_files.h"
 #include "src/shell/session/naming.h"
 #include "src/shell/terminal/terminal.h"
 #include "src/symbols/lines/address_lines.h"
@@ -257,6 +258,7 @@ struct settings {
 	enum bars_choice bars;
 	enum prompt_choice prompt;
 	bool has_autoload;		/* .cpprofrc is run */
+	enum debug_files_choice debuginfod;
 };
 
 /* What depends on a setting and must follow a change. */
@@ -264,6 +266,7 @@ enum setting_change {
 	CHANGES_OUTPUT,		/* only what is shown from now on */
 	CHANGES_NAMES,		/* the names that views work on */
 	CHANGES_CALLS,		/* the flow through calls without stacks */
+	CHANGES_DEBUG_FILES,	/* which debug files are there */
 };
 
 /* What diff divides the use of a run by. */
@@ -309,6 +312,7 @@ struct session {
 	char **directories;		/* [n_directories] where sources are
 					 * searched first */
 	size_t n_directories;
+	struct debug_files debug_files;	/* what servers were asked */
 
 	/* From the command line. */
 	bool is_lenient, has_thread_frames, keeps_going, is_quiet;
@@ -317,10 +321,12 @@ struct session {
 	bool is_lone_command;		/* `cpprof record` or merge: no other
 					 * command */
 	bool is_interactive;		/* commands come from the prompt */
+	bool will_prompt;		/* the prompt opens next */
 	bool is_watching;		/* watch repeats a command */
 	bool writes_to_terminal;	/* the output of the line that runs */
 	bool reads_own_files;		/* commands come from the user's own
 					 * files, read at the start */
+	bool reads_arguments;		/* commands come from -e */
 	size_t beginning_lines;		/* of the terminal, for the first screen
 					 * of a profile; 0: it is not that */
 	const char *first_view;		/* the command whose answer the next

@@ -3,8 +3,11 @@
 #include "src/shell/terminal/terminal.h"
 
 #include <langinfo.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -41,6 +44,38 @@ terminal_is_dumb(void)
 	const char *term = getenv("TERM");
 
 	return term == NULL || *term == '\0' || strcmp(term, "dumb") == 0;
+}
+
+/* Reads the line that was typed into text[size], and what else it has. */
+static void
+terminal_read_line(char *text, size_t size)
+{
+	size_t n = 0;
+	char c;
+
+	while (!interrupt_requested && read(STDIN_FILENO, &c, 1) == 1 &&
+	       c != '\n')
+		if (n + 1 < size)
+			text[n++] = c;
+	text[n] = '\0';
+}
+
+enum terminal_answer
+terminal_ask(const char *question)
+{
+	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
+	char answer[16];
+
+	if (poll(&typed, 1, 0) != 0)
+		return TERMINAL_NOT_ASKED;
+	fputs(question, stderr);
+	fflush(stderr);
+	terminal_read_line(answer, sizeof answer);
+	if (interrupt_requested)
+		fputc('\n', stderr);
+	interrupt_requested = 0;
+	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0 ?
+	       TERMINAL_YES : TERMINAL_NO;
 }
 
 bool

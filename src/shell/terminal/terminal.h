@@ -31,6 +31,15 @@ bool terminal_has_unicode(void);
 /* Its size in columns and lines; 80 by 24 if it does not say. */
 void terminal_size(size_t *columns, size_t *lines);
 
+enum terminal_answer { TERMINAL_YES, TERMINAL_NO, TERMINAL_NOT_ASKED };
+
+/*
+ * Asks a question on standard error and reads a line from standard input, both
+ * terminals: yes only for "y" or "yes", in any case.  Ctrl-C means no, and ends
+ * nothing else.  Not asked: something was typed already, which is no answer.
+ */
+enum terminal_answer terminal_ask(const char *question);
+
 /* When text has colour. */
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

@@ -16,6 +16,7 @@
 
 #include "src/base/named_file.h"
 #include "src/base/progress.h"
+#include "src/symbols/elf/debuginfod.h"
 
 struct module_file
 module_file_of(const struct module *module, struct symbol_search search)
@@ -211,13 +212,16 @@ open_with_build_id(struct elf_file *file, const unsigned char *id, size_t size,
 	return false;
 }
 
-/* Opens .build-id/xx/yyyy.debug, below the root of the search first. */
+/*
+ * Opens .build-id/xx/yyyy.debug, below the root of the search first, or what was
+ * fetched from a debuginfod server.
+ */
 static bool
 open_by_build_id(const struct symbol_search *search, const unsigned char *id,
                  size_t size, struct elf_file *file)
 {
 	const char *directory = debug_directory(search);
-	char hex[2 * BUILD_ID_MAX + 1];
+	char hex[2 * BUILD_ID_MAX + 1], cached[PATH_MAX];
 
 	if (size < 2 || size > BUILD_ID_MAX)
 		return false;
@@ -228,7 +232,9 @@ open_by_build_id(const struct symbol_search *search, const unsigned char *id,
 	            "%s%s/.build-id/%.2s/%s.debug", search->root, directory,
 	            hex, hex + 2)) ||
 	    open_with_build_id(file, id, size, "%s/.build-id/%.2s/%s.debug",
-	                       directory, hex, hex + 2);
+	                       directory, hex, hex + 2) ||
+	    (debuginfod_cached_path(id, size, cached) &&
+	     open_with_build_id(file, id, size, "%s", cached));
 }
 
 /* The .gnu_debuglink of a module: the name of a file, without directory. */

@@ -69,6 +69,9 @@ struct source_search {
 	/* Whether this is the digest of what was compiled as `path`. */
 	bool (*is_compiled)(void *context, const char *path,
 	                    const unsigned char digest[MD5_DIGEST_LENGTH]);
+	/* Gets the file that was compiled as `path` from elsewhere; whether it
+	 * is at found[PATH_MAX] now.  NULL: no file is. */
+	bool (*fetch)(void *context, const char *path, char *found);
 	void *context;
 };
 
@@ -85,6 +88,7 @@ enum { SOURCE_MAX = 256 << 20 };	/* bytes */
 
 struct source_file {
 	enum source_state state;
+	bool is_fetched;	/* it is not of this machine */
 	char path[PATH_MAX];	/* where it was found, unless missing */
 	char real_path[PATH_MAX];	/* without links and ".." */
 	uint64_t mtime_ns;	/* if it was read; likewise */
@@ -96,8 +100,9 @@ struct source_file {
  * Searches a source file by its path in the profile, and reads the first file
  * that is found and may be shown: in the user's directories in their order, in
  * each by the whole path, then without its first component, and so on down to
- * its name; below the root; and at the path itself.  A relative path without a
- * root starts from the current directory.
+ * its name; below the root; at the path itself; and where search->fetch gets it,
+ * which vouches for it, too.  A relative path without a root starts from the
+ * current directory.
  *
  * The file must be one that named_file.h opens, and look like source: a text
  * with the ending of a programming language, or whose first line says what it

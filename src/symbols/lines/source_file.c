@@ -135,7 +135,7 @@ source_file_take_bytes(struct source_file *source, const char *name,
 	source->state = SOURCE_READ;
 	if (!source_file_looks_so(source, bytes, size))
 		source->state = SOURCE_NOT_SOURCE;
-	else if (!search->was_recorded_here &&
+	else if (!source->is_fetched && !search->was_recorded_here &&
 	         !source_file_is_in_place(source, search) &&
 	         (search->is_compiled == NULL ||
 	          !search->is_compiled(search->context, name, source->digest)))
@@ -239,8 +239,14 @@ source_file_find(struct source_finding *finding)
 	    source_file_join(source->path, search->root, finding->name) &&
 	    source_file_try_path(finding, source->path))
 		return true;
-	return strlen(finding->name) < sizeof source->path &&
-	    source_file_try_path(finding, finding->name);
+	if (strlen(finding->name) < sizeof source->path &&
+	    source_file_try_path(finding, finding->name))
+		return true;
+	if (search->fetch == NULL || finding->error->is_set ||
+	    !search->fetch(search->context, finding->name, source->path))
+		return false;
+	source->is_fetched = true;
+	return source_file_try_path(finding, source->path);
 }
 
 int

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* debuginfod.c -- debug files and sources from debuginfod servers.
+ *
+ * libdebuginfod brings a dozen libraries for networks, and waits in its calls
+ * for servers.  So it is loaded in a child process, made for each file:
+ *
+ *	parent: debuginfod_fetch		child
+ *	  fork                      ------->	limits itself, loads the library
+ *	  progress_step             <-------	PROGRESS, each second or more
+ *	  SIGINT, after Ctrl-C      ------->	the library removes its half file
+ *	  the state and the path    <-------	END
+ *
+ * A child that says nothing for longer than it may wait is killed.
+ */
+#include "src/symbols/elf/debuginfod.h"
+
+#include <dirent.h>
+#include <elfutils/debuginfod.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/clock.h"
+#include "src/base/named_file.h"
+#include "src/base/shared_library.h"
+#include "src/symbols/elf/elf_file.h"
+
+enum {
+	SMALLEST_ID = 8,		/* bytes; lld writes 8, GNU ld 16 or 20 */
+	LARGEST_ID = 63,		/* that libdebuginfod takes */
+	URLS_FILE_MOST = 4096,		/* bytes of a file of URLs */
+	PATIENCE_SECONDS = 20,		/* without a byte */
+	LONGEST_SECONDS = 600,		/* for a file */
+	SILENCE_SECONDS = 15,		/* of the child, beyond its patience */
+	POLL_MS = 100,			/* and between reports of progress */
+	FAREWELL_MS = 2000,		/* for the child, after Ctrl-C */
+};
+
+static const uint64_t debuginfod_largest = UINT64_C(4) << 30;
+
+/* ---- servers ---- */
+
+/* Adds the words of a text; false: they do not fit. */
+static bool
+debuginfod_add_words(char *urls, size_t size, const char *words)
+{
+	size_t length = strlen(urls);
+
+	while (*(words += strspn(words, " \t\n")) != '\0') {
+		const size_t n = strcspn(words, " \t\n");
+
+		if (length + n + 2 > size)
+			return false;
+		if (length > 0)
+			urls[length++] = ' ';
+		memcpy(urls + length, words, n);
+		length += n;
+		urls[length] = '\0';
+		words += n;
+	}
+	return true;
+}
+
+/* Adds the URLs of a directory's files *.urls. */
+static void
+debuginfod_read_directory(char *urls, size_t size, const char *directory)
+{
+	DIR *entries = opendir(directory);
+	const struct dirent *entry;
+
+	while (entries != NULL && (entry = readdir(entries)) != NULL) {
+		const char *end = strrchr(entry->d_name, '.');
+		char path[PATH_MAX], words[URLS_FILE_MOST + 1];
+		FILE *file = NULL;
+
+		if (end != NULL && strcmp(end, ".urls") == 0 &&
+		    snprintf(path, sizeof path, "%s/%s", directory,
+		             entry->d_name) < (int)sizeof path)
+			file = fopen(path, "re");
+		if (file == NULL)
+			continue;
+		words[fread(words, 1, URLS_FILE_MOST, file)] = '\0';
+		fclose(file);
+		debuginfod_add_words(urls, size, words);
+	}
+	if (entries != NULL)
+		closedir(entries);
+}
+
+bool
+debuginfod_servers(char *urls, size_t size, const char *directory)
+{
+	const char *own = getenv(DEBUGINFOD_URLS_ENV_VAR);
+
+	urls[0] = '\0';
+	if (own != NULL)
+		debuginfod_add_words(urls, size, own);
+	if (urls[0] == '\0')
+		debuginfod_read_directory(urls, size, directory);
+	return urls[0] != '\0';
+}
+
+/* Whether a list has the word[n]. */
+static bool
+debuginfod_has_word(const char *list, const char *word, size_t n)
+{
+	for (; *list != '\0'; list += strspn(list, " ")) {
+		const size_t length = strcspn(list, " ");
+
+		if (length == n && memcmp(list, word, n) == 0)
+			return true;
+		list += length;
+	}
+	return false;
+}
+
+bool
+debuginfod_is_set_by_user(const char *directory)
+{
+	const char *own = getenv(DEBUGINFOD_URLS_ENV_VAR);
+	char urls[4 * URLS_FILE_MOST] = "";
+
+	if (own == NULL)
+		return false;
+	debuginfod_read_directory(urls, sizeof urls, directory);
+	while (*(own += strspn(own, " \t\n")) != '\0') {
+		const size_t n = strcspn(own, " \t\n");
+
+		if (!debuginfod_has_word(urls, own, n))
+			return true;
+		own += n;
+	}
+	return false;
+}
+
+/* ---- the cache ---- */
+
+/*
+ * The directory, as debuginfod_find_debuginfo(3) says; the fetching child is
+ * told the same.  false: there is none.
+ */
+static bool
+debuginfod_cache_directory(char path[PATH_MAX])
+{
+	const char *own = getenv(DEBUGINFOD_CACHE_PATH_ENV_VAR);
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	struct stat status;
+	int length;
+
+	if (own != NULL && *own != '\0')
+		return snprintf(path, PATH_MAX, "%s", own) < PATH_MAX;
+	if (home != NULL && *home == '/') {
+		length = snprintf(path, PATH_MAX,
+		                  "%s/.debuginfod_client_cache", home);
+		if (length < PATH_MAX && stat(path, &status) == 0)
+			return true;
+	}
+	if (cache != NULL && *cache != '\0')
+		return snprintf(path, PATH_MAX, "%s/debuginfod_client",
+		                cache) < PATH_MAX;
+	return home != NULL && *home == '/' &&
+	    snprintf(path, PATH_MAX, "%s/.cache/debuginfod_client", home) <
+	    PATH_MAX;
+}
+
+bool
+debuginfod_is_build_id(const unsigned char *id, size_t size)
+{
+	if (size < SMALLEST_ID || size > LARGEST_ID)
+		return false;
+	for (size_t i = 1; i < size; i++)
+		if (id[i] != id[0])
+			return true;
+	return false;
+}
+
+bool
+debuginfod_cached_path(const unsigned char *id, size_t size,
+                       char path[PATH_MAX])
+{
+	char directory[PATH_MAX], hex[2 * LARGEST_ID + 1];
+
+	if (!debuginfod_is_build_id(id, size) ||
+	    !debuginfod_cache_directory(directory))
+		return false;
+	for (size_t i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	return snprintf(path, PATH_MAX, "%s/%s/debuginfo", directory, hex) <
+	    PATH_MAX;
+}
+
+/* ---- limits ---- */
+
+static uint64_t
+debuginfod_number(const char *variable, uint64_t otherwise)
+{
+	const char *text = getenv(variable);
+	char *end;
+	long long number;
+
+	if (text == NULL)
+		return otherwise;
+	number = strtoll(text, &end, 10);
+	return end != text && *end == '\0' && number > 0 ? (uint64_t)number :
+	       otherwise;
+}
+
+unsigned
+debuginfod_patience(void)
+{
+	const uint64_t seconds = debuginfod_number(DEBUGINFOD_TIMEOUT_ENV_VAR,
+	                                           PATIENCE_SECONDS);
+
+	return seconds < LONGEST_SECONDS ? (unsigned)seconds : LONGEST_SECONDS;
+}
+
+/* ---- the child ---- */
+
+enum debuginfod_message_kind { DEBUGINFOD_PROGRESS, DEBUGINFOD_END };
+
+struct debuginfod_message {
+	enum debuginfod_message_kind kind;
+	enum debuginfod_state state;	/* of the end */
+	int number;			/* an errno, if that failed */
+	uint64_t done, total;		/* of progress, in bytes */
+	char path[PATH_MAX];		/* of the end */
+};
+
+#define DEBUGINFOD_FUNCTIONS(each) \
+	each(begin) each(end) each(set_progressfn) each(set_user_data) \
+	each(get_user_data) each(get_url) each(find_debuginfo) \
+	each(find_source)
+
+#define DEBUGINFOD_POINTER(name) __typeof__(debuginfod_##name) *name;
+#define DEBUGINFOD_ROW(name) { "debuginfod_" #name, &library.name },
+
+static struct {
+	DEBUGINFOD_FUNCTIONS(DEBUGINFOD_POINTER)
+} library;
+
+/* What the library's callback works on. */
+struct debuginfod_child {
+	int pipe;
+	uint64_t largest;		/* bytes */
+	int64_t deadline_ms, patience_ms;
+	int64_t moved_ms;		/* when the last byte came */
+	int64_t sent_ms;		/* when progress was reported */
+	uint64_t done;			/* bytes then */
+	enum debuginfod_state state;	/* why it was cancelled */
+};
+
+static void
+debuginfod_send(const struct debuginfod_child *child,
+                const struct debuginfod_message *message)
+{
+	const char *bytes = (const char *)message;
+	size_t at = 0;
+
+	while (at < sizeof *message) {
+		ssize_t n = write(child->pipe, bytes + at,
+		                  sizeof *message - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(1);	/* nobody waits */
+		at += (size_t)n;
+	}
+}
+
+/*
+ * The library calls this every second or more often.  Before a server sends
+ * something, a counts the calls; then it is bytes, b of which are expected.
+ */
+static int
+debuginfod_report(debuginfod_client *client, long a, long b)
+{
+	struct debuginfod_child *child = library.get_user_data(client);
+	struct debuginfod_message message = { .kind = DEBUGINFOD_PROGRESS };
+	const int64_t now = clock_ms();
+
+	if (library.get_url(client) != NULL) {
+		message.done = a > 0 ? (uint64_t)a : 0;
+		message.total = b > 0 ? (uint64_t)b : 0;
+	}
+	if (message.done != child->done)
+		child->moved_ms = now;
+	child->done = message.done;
+	if (now - child->sent_ms >= POLL_MS) {
+		debuginfod_send(child, &message);
+		child->sent_ms = now;
+	}
+	if (interrupt_requested)
+		child->state = DEBUGINFOD_STOPPED;
+	else if (message.done > child->largest ||
+	         message.total > child->largest)
+		child->state = DEBUGINFOD_TOO_LARGE;
+	else if (now > child->deadline_ms ||
+	         now - child->moved_ms > child->patience_ms)
+		child->state = DEBUGINFOD_TIMED_OUT;
+	return child->state != DEBUGINFOD_FOUND;
+}
+
+static enum debuginfod_state
+debuginfod_state_of(int number)
+{
+	switch (number) {
+	case ENOENT:
+		return DEBUGINFOD_ABSENT;
+	case EFBIG:
+		return DEBUGINFOD_TOO_LARGE;
+	case ETIME:
+	case ETIMEDOUT:
+		return DEBUGINFOD_TIMED_OUT;
+	case ECONNREFUSED:
+	case ECONNRESET:
+	case EHOSTUNREACH:
+	case ENETUNREACH:
+	case EMLINK:		/* too many redirections */
+		return DEBUGINFOD_UNREACHABLE;
+	default:
+		return DEBUGINFOD_FAILED;
+	}
+}
+
+/* What a damaged library, or what a server makes of it, can do. */
+static void
+debuginfod_limit(const struct debuginfod_child *child)
+{
+	const struct rlimit no_core = { 0 };
+	const struct rlimit file = { child->largest, child->largest };
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	setrlimit(RLIMIT_FSIZE, &file);
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+}
+
+/*
+ * Makes the directory and the one that it is in, and tells the library.  0, or
+ * an errno.
+ */
+static int
+debuginfod_make_cache(void)
+{
+	char path[PATH_MAX], *slash;
+	struct stat status;
+
+	if (!debuginfod_cache_directory(path))
+		return ENOENT;
+	setenv(DEBUGINFOD_CACHE_PATH_ENV_VAR, path, 1);
+	slash = strrchr(path, '/');
+	if (slash != NULL && slash != path) {
+		*slash = '\0';
+		mkdir(path, 0700);
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) != 0 && errno != EEXIST)
+		return errno;
+	return stat(path, &status) != 0 ? errno :
+	       S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+}
+
+/* Sets what the library reads from the environment, unless the user did. */
+static void
+debuginfod_set_environment(const struct debuginfod_request *request)
+{
+	char text[20];
+
+	setenv(DEBUGINFOD_URLS_ENV_VAR, request->servers, 1);
+	setenv(DEBUGINFOD_RETRY_LIMIT_ENV_VAR, "0", 0);
+	snprintf(text, sizeof text, "%d", LONGEST_SECONDS);
+	setenv(DEBUGINFOD_MAXTIME_ENV_VAR, text, 0);
+}
+
+/* A transfer that was cancelled left word that there is no such file. */
+static void
+debuginfod_forget_absence(const struct debuginfod_request *request)
+{
+	struct stat status;
+	char path[PATH_MAX];
+
+	if (request->source == NULL &&
+	    debuginfod_cached_path(request->build_id, request->build_id_size,
+	                           path) &&
+	    stat(path, &status) == 0 && status.st_size == 0)
+		unlink(path);
+}
+
+/* Fetches in the child. */
+static void
+debuginfod_find(struct debuginfod_child *child,
+                const struct debuginfod_request *request,
+                struct debuginfod_message *end)
+{
+	debuginfod_client *client = library.begin();
+	const int size = (int)request->build_id_size;
+	char *path = NULL;
+	int found;
+
+	if (client == NULL) {
+		end->number = ENOMEM;
+		end->state = DEBUGINFOD_FAILED;
+		return;
+	}
+	library.set_user_data(client, child);
+	library.set_progressfn(client, debuginfod_report);
+	found = request->source != NULL ?
+	    library.find_source(client, request->build_id, size,
+	                        request->source, &path) :
+	    library.find_debuginfo(client, request->build_id, size, &path);
+	if (found >= 0 && path != NULL && strlen(path) < sizeof end->path) {
+		strcpy(end->path, path);
+		end->state = DEBUGINFOD_FOUND;
+	} else if (child->state != DEBUGINFOD_FOUND) {
+		end->state = child->state;
+		debuginfod_forget_absence(request);
+	} else {
+		end->number = found < 0 ? -found : EIO;
+		end->state = debuginfod_state_of(end->number);
+		/* Writing failed: there was no room, or the limit came. */
+		if (end->number == EIO && child->done > 0)
+			end->state = DEBUGINFOD_TOO_LARGE;
+	}
+	library.end(client);
+}
+
+static bool
+debuginfod_load(void)
+{
+	static const struct shared_library_function functions[] = {
+		DEBUGINFOD_FUNCTIONS(DEBUGINFOD_ROW)
+	};
+
+	return shared_library_load(DEBUGINFOD_SONAME, functions,
+	                           sizeof functions / sizeof *functions);
+}
+
+_Noreturn static void
+debuginfod_find_and_exit(int pipe, const struct debuginfod_request *request)
+{
+	const int64_t now = clock_ms();
+	struct debuginfod_child child = {
+		.pipe = pipe,
+		.largest = debuginfod_number(DEBUGINFOD_MAXSIZE_ENV_VAR,
+		                             debuginfod_largest),
+		.deadline_ms = request->deadline_ms,
+		.patience_ms = (int64_t)debuginfod_patience() * 1000,
+		.moved_ms = now,
+	};
+	struct debuginfod_message end = {
+		.kind = DEBUGINFOD_END,
+		.state = DEBUGINFOD_NO_LIBRARY,
+	};
+
+	debuginfod_limit(&child);
+	debuginfod_set_environment(request);
+	end.number = debuginfod_make_cache();
+	if (end.number != 0)
+		end.state = DEBUGINFOD_FAILED;
+	else if (debuginfod_load())
+		debuginfod_find(&child, request, &end);
+	debuginfod_send(&child, &end);
+	_exit(0);
+}
+
+/* ---- the parent ---- */
+
+/* Reads a whole message; false: there is none. */
+static bool
+debuginfod_hear(int pipe, struct debuginfod_message *message)
+{
+	char *bytes = (char *)message;
+	size_t at = 0;
+
+	while (at < sizeof *message) {
+		ssize_t n = read(pipe, bytes + at, sizeof *message - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += (size_t)n;
+	}
+	return true;
+}
+
+/*
+ * Waits for the child's end, which becomes *end.  The child may be one that
+ * hangs or that was taken over.
+ */
+static void
+debuginfod_wait(int pipe, pid_t child,
+                const struct debuginfod_request *request,
+                struct debuginfod_message *end)
+{
+	const int64_t silence_ms = 1000 *
+	    ((int64_t)debuginfod_patience() + SILENCE_SECONDS);
+	int64_t heard_ms = clock_ms(), told_ms = 0;
+	struct error interrupted = { 0 };
+	struct pollfd ready = { .fd = pipe, .events = POLLIN };
+	bool was_told = false;
+
+	*end = (struct debuginfod_message){ .state = DEBUGINFOD_TIMED_OUT };
+	while (clock_ms() - heard_ms < silence_ms) {
+		if (interrupt_requested && !was_told) {
+			kill(child, SIGINT);
+			was_told = true;
+			told_ms = clock_ms();
+			end->state = DEBUGINFOD_STOPPED;
+		}
+		if (was_told && clock_ms() - told_ms > FAREWELL_MS)
+			return;
+		if (poll(&ready, 1, POLL_MS) <= 0)
+			continue;
+		if (!debuginfod_hear(pipe, end)) {
+			*end = (struct debuginfod_message){
+				.state = was_told ? DEBUGINFOD_STOPPED :
+				    DEBUGINFOD_FAILED,
+				.number = ECHILD,
+			};
+			return;
+		}
+		if (end->kind == DEBUGINFOD_END)
+			return;
+		heard_ms = clock_ms();
+		progress_step(request->progress, end->done, end->total,
+		              &interrupted);
+		end->state = was_told ? DEBUGINFOD_STOPPED :
+		    DEBUGINFOD_TIMED_OUT;
+	}
+}
+
+/* Whether what came is what was asked for. */
+static bool
+debuginfod_is_right(const struct debuginfod_request *request, const char *path)
+{
+	char directory[PATH_MAX], real[PATH_MAX];
+	struct elf_file file;
+	bool is_right = false;
+
+	if (request->source == NULL) {
+		if (elf_file_open_any(&file, path) != ELF_FILE_OPEN)
+			return false;
+		is_right = elf_file_has_build_id(&file, request->build_id,
+		                                 request->build_id_size);
+		elf_file_close(&file);
+		return is_right;
+	}
+	return realpath(path, real) != NULL &&
+	    debuginfod_cache_directory(directory) &&
+	    named_file_is_below(real, directory);
+}
+
+static enum debuginfod_state
+debuginfod_run(const struct debuginfod_request *request, char path[PATH_MAX],
+               struct error *why)
+{
+	struct debuginfod_message end;
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		error_set(why, "cannot make a pipe: %s", strerror(errno));
+		return DEBUGINFOD_FAILED;
+	}
+	child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		debuginfod_find_and_exit(ends[1], request);
+	}
+	close(ends[1]);
+	if (child < 0) {
+		error_set(why, "cannot start a process: %s", strerror(errno));
+		close(ends[0]);
+		return DEBUGINFOD_FAILED;
+	}
+	debuginfod_wait(ends[0], child, request, &end);
+	close(ends[0]);
+	kill(child, SIGKILL);
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	end.path[sizeof end.path - 1] = '\0';
+	if (end.state == DEBUGINFOD_FAILED)
+		error_set(why, "%s", end.number == ECHILD ?
+		          "libdebuginfod crashed" : strerror(end.number));
+	memcpy(path, end.path, PATH_MAX);
+	return end.state;
+}
+
+enum debuginfod_state
+debuginfod_fetch(const struct debuginfod_request *request,
+                 char path[PATH_MAX], struct error *why)
+{
+	enum debuginfod_state state;
+	struct stat status;
+	char cached[PATH_MAX];
+
+	if (!debuginfod_is_build_id(request->build_id,
+	                            request->build_id_size) ||
+	    (request->source != NULL && *request->source != '/'))
+		return DEBUGINFOD_ABSENT;
+	/* What is there and useless is fetched anew. */
+	if (request->source == NULL &&
+	    debuginfod_cached_path(request->build_id, request->build_id_size,
+	                           cached) &&
+	    stat(cached, &status) == 0 && status.st_size > 0 &&
+	    !debuginfod_is_right(request, cached))
+		unlink(cached);
+	state = debuginfod_run(request, path, why);
+	if (state != DEBUGINFOD_FOUND)
+		return state;
+	if (debuginfod_is_right(request, path))
+		return DEBUGINFOD_FOUND;
+	if (request->source == NULL)
+		unlink(path);
+	return DEBUGINFOD_WRONG;
+}
