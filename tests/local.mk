@@ -47,7 +47,7 @@ script_tests = \
 	tests/labels.py tests/many-paths.py tests/explain.py tests/section-steps.py \
 	tests/short-names.py tests/ci.py tests/firefox.py tests/open.py \
 	tests/columns.py tests/quickstart.sh tests/test-shell.sh tests/list.py \
-	tests/specialise.py tests/modules.py tests/arguments.py \
+	tests/specialise.py tests/modules.py tests/arguments.py tests/debuginfod.py \
 	tests/cpuprofile.py \
 	tests/layers.sh \
 	tests/thread-frames.py tests/amounts.py tests/roots.py tests/callgrind.py \

@@ -210,8 +210,9 @@ debug_files_note_failure(struct debug_files *files, const char *servers,
 	files->was_failure_noted = true;
 	switch (state) {
 	case DEBUGINFOD_UNREACHABLE:
-		message_note("debuginfod: no connection to %s; \"debuginfod "
-		             "on\" tries again", servers);
+		message_note("debuginfod: %s cannot be reached or does not "
+		             "answer as it should; \"debuginfod on\" tries "
+		             "again", servers);
 		break;
 	case DEBUGINFOD_TIMED_OUT:
 		message_note("debuginfod: no file came in time from %s (%u "
@@ -318,7 +319,7 @@ debug_files_fetch(struct session *session, const struct profile *profile,
 	debug_files_note(&fetching, DEBUGINFOD_ABSENT,
 	                 "no server has the debug files of ", "");
 	debug_files_note(&fetching, DEBUGINFOD_WRONG, "what came for ",
-	                 " is not of that build, and was removed");
+	                 " is damaged or not of that build, and was removed");
 	debug_files_note(&fetching, DEBUGINFOD_TOO_LARGE, "the debug files of ",
 	                 " are too large (DEBUGINFOD_MAXSIZE is the limit, in "
 	                 "bytes)");

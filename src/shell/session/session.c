@@ -657,28 +657,47 @@ session_make_sides_profile(struct session *session, struct error *error)
 	return result;
 }
 
+static int
+session_read_runs(struct session *session, struct comparison *comparison,
+                  const char *doing, struct error *error)
+{
+	struct read_options options = read_options(session);
+	struct progress_line line;
+	int result;
+
+	options.progress = progress_line_start(&line, doing);
+	result = comparison_make_profile(comparison, session->loaded.profile,
+	    (const char *const *)session->files, session->n_files,
+	    session->loaded.resource, !session_selects_sections(session),
+	    &options, error);
+	progress_line_end(&line);
+	return result;
+}
+
 /*
  * Makes the profile in which each run has a column, for the current resource,
- * unless it exists.
+ * unless it exists; once more if debug files came.
  */
 static int
 session_make_runs_profile(struct session *session,
                           struct comparison *comparison, const char *doing,
                           struct error *error)
 {
-	struct read_options options = read_options(session);
-	struct progress_line line;
-	bool wants_groups = !session_selects_sections(session);
+	bool wants_groups = !session_selects_sections(session), has_new;
 	int result;
 
 	if (comparison_has_profile(comparison, session_resource(session)->name,
 	                           wants_groups))
 		return 0;
-	options.progress = progress_line_start(&line, doing);
-	result = comparison_make_profile(comparison, session->loaded.profile,
-	    (const char *const *)session->files, session->n_files,
-	    session->loaded.resource, wants_groups, &options, error);
-	progress_line_end(&line);
+	result = session_read_runs(session, comparison, doing, error);
+	if (result == 0)
+		result = debug_files_get(session, comparison->subject.profile,
+		                         0, &has_new, error);
+	if (result == 0 && has_new) {
+		comparison_forget_profile(comparison);
+		session_forget_lines(session);
+		result = session_read_runs(session, comparison, doing, error);
+	}
 	if (result == 0 && comparison_has_base(comparison))
 		note_old_runs(session);
 	return result;

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -237,8 +238,8 @@ struct debuginfod_message {
 
 #define DEBUGINFOD_FUNCTIONS(each) \
 	each(begin) each(end) each(set_progressfn) each(set_user_data) \
-	each(get_user_data) each(get_url) each(find_debuginfo) \
-	each(find_source)
+	each(get_user_data) each(get_url) each(set_verbose_fd) \
+	each(find_debuginfo) each(find_source)
 
 #define DEBUGINFOD_POINTER(name) __typeof__(debuginfod_##name) *name;
 #define DEBUGINFOD_ROW(name) { "debuginfod_" #name, &library.name },
@@ -400,6 +401,33 @@ debuginfod_forget_absence(const struct debuginfod_request *request)
 		unlink(path);
 }
 
+/*
+ * Whether a server failed.  The library says of most failures that there is no
+ * such file; what it tells of itself has curl's words for them.
+ */
+static bool
+debuginfod_was_broken(int told)
+{
+	static const char *const failures[] = {
+		"returned error: 5",		/* HTTP 500 and the like */
+		"Empty reply from server",
+		"transfer closed with",		/* bytes missing */
+		"end of response with",		/* likewise */
+		"SSL connect error",
+	};
+	char text[8192];
+	const off_t end = told < 0 ? 0 : lseek(told, 0, SEEK_END);
+	const off_t start = end > (off_t)sizeof text ?
+	                    end - (off_t)sizeof text : 0;
+	const ssize_t n = end <= 0 ? 0 : pread(told, text, sizeof text, start);
+
+	for (size_t i = 0; n > 0 && i < sizeof failures / sizeof *failures; i++)
+		if (memmem(text, (size_t)n, failures[i],
+		           strlen(failures[i])) != NULL)
+			return true;
+	return false;
+}
+
 /* Fetches in the child. */
 static void
 debuginfod_find(struct debuginfod_child *child,
@@ -408,6 +436,7 @@ debuginfod_find(struct debuginfod_child *child,
 {
 	debuginfod_client *client = library.begin();
 	const int size = (int)request->build_id_size;
+	const int told = memfd_create("debuginfod", MFD_CLOEXEC);
 	char *path = NULL;
 	int found;
 
@@ -418,6 +447,7 @@ debuginfod_find(struct debuginfod_child *child,
 	}
 	library.set_user_data(client, child);
 	library.set_progressfn(client, debuginfod_report);
+	library.set_verbose_fd(client, told);
 	found = request->source != NULL ?
 	    library.find_source(client, request->build_id, size,
 	                        request->source, &path) :
@@ -434,6 +464,11 @@ debuginfod_find(struct debuginfod_child *child,
 		/* Writing failed: there was no room, or the limit came. */
 		if (end->number == EIO && child->done > 0)
 			end->state = DEBUGINFOD_TOO_LARGE;
+		if (end->state == DEBUGINFOD_ABSENT &&
+		    debuginfod_was_broken(told)) {
+			end->state = DEBUGINFOD_UNREACHABLE;
+			debuginfod_forget_absence(request);
+		}
 	}
 	library.end(client);
 }
@@ -544,6 +579,31 @@ debuginfod_wait(int pipe, pid_t child,
 	}
 }
 
+/* Whether all that a file says it has lies within it. */
+static bool
+debuginfod_is_whole(const struct elf_file *file)
+{
+	struct stat status;
+	Elf_Scn *section = NULL;
+	size_t n;
+
+	if (fstat(file->descriptor, &status) != 0 ||
+	    elf_getshdrnum(file->elf, &n) != 0 || n == 0)
+		return false;
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		GElf_Shdr header;
+		uint64_t end;
+
+		if (gelf_getshdr(section, &header) == NULL ||
+		    (header.sh_type != SHT_NOBITS &&
+		     (__builtin_add_overflow(header.sh_offset, header.sh_size,
+		                             &end) ||
+		      end > (uint64_t)status.st_size)))
+			return false;
+	}
+	return true;
+}
+
 /* Whether what came is what was asked for. */
 static bool
 debuginfod_is_right(const struct debuginfod_request *request, const char *path)
@@ -556,7 +616,7 @@ debuginfod_is_right(const struct debuginfod_request *request, const char *path)
 		if (elf_file_open_any(&file, path) != ELF_FILE_OPEN)
 			return false;
 		is_right = elf_file_has_build_id(&file, request->build_id,
-		                                 request->build_id_size);
+		    request->build_id_size) && debuginfod_is_whole(&file);
 		elf_file_close(&file);
 		return is_right;
 	}

@@ -54,11 +54,11 @@ bool debuginfod_cached_path(const unsigned char *id, size_t size,
 enum debuginfod_state {
 	DEBUGINFOD_FOUND,
 	DEBUGINFOD_ABSENT,	/* no server has it */
-	DEBUGINFOD_WRONG,	/* what came is not of that build; it was
-				 * removed */
+	DEBUGINFOD_WRONG,	/* what came is not of that build, or damaged;
+				 * it was removed */
 	DEBUGINFOD_TOO_LARGE,
 	DEBUGINFOD_TIMED_OUT,	/* no answer, or too slow a one */
-	DEBUGINFOD_UNREACHABLE,	/* no connection */
+	DEBUGINFOD_UNREACHABLE,	/* no connection, or no sound answer */
 	DEBUGINFOD_FAILED,	/* on this machine: see why */
 	DEBUGINFOD_NO_LIBRARY,	/* libdebuginfod is not installed */
 	DEBUGINFOD_STOPPED,	/* by Ctrl-C, which stays requested */
