@@ -198,14 +198,14 @@ one_user 'yajl has one user, the reader of JSON' yajl/ \
 
 word='(^|[^A-Za-z0-9_])'
 end='([^A-Za-z0-9_]|$)'
-# (debug_lines_child.c is a child process, which ends by _exit.)
+# (debug_lines_child.c and debuginfod.c have child processes, which end by _exit.)
 claim 'only main and the shell print or exit' "$(sources src/base src/profile \
 	src/refine src/noise src/views src/formats src/symbols src/sample src/output commands | search \
 	"$word(printf|vprintf|puts|putchar|perror|psignal|errx?|warnx|error) ?\(|$(
 	)$word(exit|_exit|_Exit|quick_exit|abort) ?\(|$(
 	)$word(stdout|stderr)$end|$(
 	)$word(dprintf|write) ?\((1|2|STDOUT_FILENO|STDERR_FILENO)," |
-	grep -v '^src/symbols/lines/debug_lines_child\.c:[0-9]*:.*_exit(')"
+	grep -vE '^src/symbols/(lines/debug_lines_child|elf/debuginfod)\.c:[0-9]*:.*_exit\(')"
 
 # Dates with seconds and their parts, as files have them, are no such times.
 claim 'one file reads the clock (src/base/clock.h)' "$(sources src commands |

@@ -25,7 +25,9 @@ AM_TESTS_ENVIRONMENT = \
 	builddir='$(abs_builddir)'; export builddir; \
 	RETRIED_TESTS='$(measured_tests) $(recording_tests)'; \
 	export RETRIED_TESTS; \
-	PYTHON3='$(PYTHON3)'; export PYTHON3;
+	PYTHON3='$(PYTHON3)'; export PYTHON3; \
+	unset DEBUGINFOD_URLS; \
+	DEBUGINFOD_CACHE_PATH=/nonexistent; export DEBUGINFOD_CACHE_PATH;
 
 # Each case of a unit test has one, too, see tests/case-limit.c.
 case_limit = -D_cmocka_run_group_tests=limited_run_group_tests

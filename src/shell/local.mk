@@ -33,7 +33,7 @@ libcore_a_SOURCES += \
 	src/shell/session/column_list.c \
 	src/shell/session/comparison.c src/shell/session/comparison.h \
 	src/shell/session/comparison_scale.c \
-	src/shell/session/debug_files.c src/shell/session/debug_files.h \
+	src/shell/session/debug_files.c \
 	src/shell/session/kept.c src/shell/session/kept.h \
 	src/shell/session/kept_git.c \
 	src/shell/session/kept_git_check.c \

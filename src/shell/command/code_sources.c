@@ -284,6 +284,7 @@ code_sources_note_missing(const struct code_sources *sources,
 		    start != NULL ? "if it is elsewhere, the user can start "
 		    "cpprof, or cpprof mcp, with --directories DIR" :
 		    sources->session->settings.debuginfod == DEBUG_FILES_ON ||
+		    !debug_files_may_turn_on(sources->session) ||
 		    code_sources_build(sources, first->name) == NULL ?
 		    "say where it is with \"directories DIR\"" :
 		    "say where it is with \"directories DIR\", or ask "

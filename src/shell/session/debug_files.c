@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* debug_files.c -- whether and when debuginfod servers are asked. */
-#include "src/shell/session/debug_files.h"
+#include "src/shell/session/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
 #include "src/base/writer.h"
-#include "src/shell/session/session.h"
 #include "src/shell/terminal/terminal.h"
 #include "src/symbols/elf/debuginfod.h"
 #include "src/symbols/lines/missing_files.h"
