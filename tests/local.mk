@@ -105,6 +105,7 @@ unit_tests = $(format_tests) \
 	tests/test-own-file \
 	tests/test-commands \
 	tests/test-debug-lines \
+	tests/test-debuginfod \
 	tests/test-demangle \
 	tests/test-distributions \
 	tests/test-estimate \
@@ -213,6 +214,10 @@ tests_test_call_lengths_LDADD = $(unit_libs)
 tests_test_estimate_SOURCES = tests/test-estimate.c tests/random-numbers.h
 tests_test_estimate_CFLAGS = $(unit_cflags)
 tests_test_estimate_LDADD = $(unit_libs)
+
+tests_test_debuginfod_SOURCES = tests/test-debuginfod.c
+tests_test_debuginfod_CFLAGS = $(unit_cflags)
+tests_test_debuginfod_LDADD = $(unit_libs)
 
 tests_test_earlier_SOURCES = tests/test-earlier.c
 tests_test_earlier_CFLAGS = $(unit_cflags)

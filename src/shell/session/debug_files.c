@@ -320,8 +320,8 @@ debug_files_fetch(struct session *session, const struct profile *profile,
 	debug_files_note(&fetching, DEBUGINFOD_WRONG, "what came for ",
 	                 " is damaged or not of that build, and was removed");
 	debug_files_note(&fetching, DEBUGINFOD_TOO_LARGE, "the debug files of ",
-	                 " are too large (DEBUGINFOD_MAXSIZE is the limit, in "
-	                 "bytes)");
+	                 " are too large for the disk or for DEBUGINFOD_MAXSIZE "
+	                 "(bytes)");
 	for (uint32_t i = 0; i < missing->n; i++)
 		*has_new |= fetching.has[DEBUGINFOD_FOUND][i];
 	free(has);

@@ -153,12 +153,15 @@ missing_files_find(struct missing_files *missing,
                    struct error *error)
 {
 	struct missing_candidate *candidates;
+	uint32_t n_builds = 0;
 	uint64_t samples;
 	const uint64_t least = profile_hits(profile, resource, &samples) /
 	                       LEAST_PART;
 	int status = -1;
 
-	if (profile->tree == NULL || profile->n_modules == 0)
+	for (uint32_t i = 0; i < profile->n_modules; i++)
+		n_builds += profile->modules[i].build_id_size > 0;
+	if (profile->tree == NULL || n_builds == 0)
 		return 0;
 	candidates = memory_array(profile->n_modules, sizeof *candidates,
 	                          error);
