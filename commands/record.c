@@ -519,6 +519,7 @@ record_as(struct session *session, const struct record_options *options,
 	char place[NAME_MAX + sizeof ".cpprof"];
 	const char *name = options->name != NULL ? options->name :
 	    default_name(options, attach, place, sizeof place);
+	int status = 0;
 	bool opens;
 
 	if ((options->n_runs > 0 ? record_several(session, options, name,
@@ -528,8 +529,11 @@ record_as(struct session *session, const struct record_options *options,
 	session->stays = opens;
 	session->first_view = options->wants_all || options->cgroup != NULL ?
 	    "processes" : NULL;
-	session->will_prompt = opens;
-	return opens ? session_load(session, &name, 1, error) : 0;
+	session->opens_prompt = opens;
+	if (opens && session_load(session, &name, 1, error) != 0)
+		status = -1;
+	session->opens_prompt = false;
+	return status;
 }
 
 static int

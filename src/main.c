@@ -239,8 +239,7 @@ run_session(struct session *session, const struct options *options)
 	session->keeps_going = options->keeps_going;
 	session->is_lenient = options->is_lenient;
 	session->has_thread_frames = options->has_thread_frames;
-	session->will_prompt = will_prompt(options);
-	has_startup = session->will_prompt && !options->has_no_startup;
+	has_startup = will_prompt(options) && !options->has_no_startup;
 	if (has_startup) {
 		settings_file_apply(session);
 		startup_run_own(session);
@@ -258,7 +257,9 @@ run_session(struct session *session, const struct options *options)
 	}
 	if (options->format != NULL)
 		session->settings.format = options->format;
+	session->opens_prompt = will_prompt(options);
 	status = main_load(session, options);
+	session->opens_prompt = false;
 	if (status == 0)
 		status = load_base(session, options);
 	/* It may also come too late to end the load. */

@@ -49,7 +49,7 @@ debug_files_may_ask(const struct session *session)
 {
 	return session->settings.debuginfod == DEBUG_FILES_ASK &&
 	    isatty(STDIN_FILENO) && terminal_is_output() &&
-	    (session->will_prompt || session->is_interactive) &&
+	    (session->opens_prompt || session->is_interactive) &&
 	    session->script_depth == 0 && !session->is_watching;
 }
 
@@ -344,7 +344,7 @@ debug_files_get(struct session *session, const struct profile *profile,
 	files->hint = NULL;
 	if (read_only_is_on() ||
 	    (session->settings.debuginfod != DEBUG_FILES_ON &&
-	     !session->will_prompt && !session->is_interactive))
+	     !session->opens_prompt && !session->is_interactive))
 		return 0;
 	has_servers = debuginfod_servers(servers, sizeof servers,
 	                                 DEBUGINFOD_DIRECTORY);

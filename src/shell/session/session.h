@@ -385,7 +385,8 @@ struct session {
 	bool is_lone_command;		/* `cpprof record` or merge: no other
 					 * command */
 	bool is_interactive;		/* commands come from the prompt */
-	bool will_prompt;		/* the prompt opens next */
+	bool opens_prompt;		/* with the profile that is loaded now,
+					 * at the start or after recording */
 	bool is_watching;		/* watch repeats a command */
 	bool writes_to_terminal;	/* the output of the line that runs */
 	bool reads_own_files;		/* commands come from the user's own

@@ -66,7 +66,7 @@ terminal_ask(const char *question)
 	struct pollfd typed = { .fd = STDIN_FILENO, .events = POLLIN };
 	char answer[16];
 
-	if (poll(&typed, 1, 0) != 0)
+	if (!isatty(STDERR_FILENO) || poll(&typed, 1, 0) != 0)
 		return TERMINAL_NOT_ASKED;
 	fputs(question, stderr);
 	fflush(stderr);

@@ -34,9 +34,10 @@ void terminal_size(size_t *columns, size_t *lines);
 enum terminal_answer { TERMINAL_YES, TERMINAL_NO, TERMINAL_NOT_ASKED };
 
 /*
- * Asks a question on standard error and reads a line from standard input, both
- * terminals: yes only for "y" or "yes", in any case.  Ctrl-C means no, and ends
- * nothing else.  Not asked: something was typed already, which is no answer.
+ * Asks a question on standard error and reads a line from standard input, which
+ * is a terminal: yes only for "y" or "yes", in any case.  Ctrl-C means no, and
+ * ends nothing else.  Not asked: standard error is no terminal, or something was
+ * typed already, which is no answer.
  */
 enum terminal_answer terminal_ask(const char *question);
 
