@@ -572,7 +572,7 @@ def check_terminal(program, profile):
             home = new_home()
             screen = terminal(home, None, profile)
             screen.expect("no debug file of")
-            screen.expect('"help debuginfod"')
+            screen.expect('type "help debuginfod"')
             screen.type("quit\n")
             assert screen.status() == 0
             os.makedirs(home + "/.config/cpprof")
@@ -580,7 +580,7 @@ def check_terminal(program, profile):
                       encoding="ascii") as file:
                 print("debuginfod off", file=file)
             screen = terminal(home, web.url, profile)
-            screen.expect('type "debuginfod on" to get it')
+            screen.expect('type "debuginfod on"')
             screen.expect(") ")
             assert not web.asked, web.asked
             screen.type("debuginfod on\n")

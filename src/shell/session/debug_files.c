@@ -19,6 +19,7 @@
 
 enum {
 	DEBUG_FILES_LISTED = 3,		/* modules that a note names */
+	DEBUG_FILES_WIDTH = 40,		/* columns of a name */
 	DEBUG_FILES_FAILURES = 3,	/* after which no server is asked */
 	DEBUG_FILES_SECONDS = 900,	/* for all files of a profile */
 	DEBUG_FILES_PART = 100,		/* of the hits, without names, for which
@@ -74,6 +75,7 @@ static void
 debug_files_add_list(struct text_buffer *text, const struct profile *profile,
                      const struct missing_files *missing, const bool *has)
 {
+	struct text_buffer printable = { 0 };
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < missing->n; i++) {
@@ -83,10 +85,14 @@ debug_files_add_list(struct text_buffer *text, const struct profile *profile,
 		if (!has[i] || n++ >= DEBUG_FILES_LISTED)
 			continue;
 		text_add_string(text, n > 1 ? ", " : "");
-		text_add_printable(text, name, strlen(name));
+		text_clear(&printable);
+		text_add_printable(&printable, name, strlen(name));
+		text_add_elided(text, printable.bytes, printable.length,
+		                DEBUG_FILES_WIDTH);
 	}
 	if (n > DEBUG_FILES_LISTED)
 		text_add_format(text, " and %u more", n - DEBUG_FILES_LISTED);
+	text_free(&printable);
 }
 
 /* Whether so many hits lack names that the user may want them. */
@@ -97,7 +103,7 @@ debug_files_are_worth(const struct missing_files *missing)
 	    missing->unnamed_hits >= missing->hits / DEBUG_FILES_PART;
 }
 
-/* "43% of cpu is in or below functions without names: no debug file of prog" */
+/* "43% of cpu has no names: no debug file of prog is here" */
 static void
 debug_files_add_lack(struct text_buffer *text, const struct profile *profile,
                      uint32_t resource, const struct missing_files *missing)
@@ -108,9 +114,9 @@ debug_files_add_lack(struct text_buffer *text, const struct profile *profile,
 	                       (double)missing->hits);
 	text_add_string(text, " of ");
 	text_add_printable(text, name, strlen(name));
-	text_add_string(text, " is in or below functions without names: no "
-	                "debug file of ");
+	text_add_string(text, " has no names: no debug file of ");
 	debug_files_add_list(text, profile, missing, missing->is_unnamed);
+	text_add_string(text, " is here");
 }
 
 static int
@@ -123,9 +129,8 @@ debug_files_make_hint(struct session *session, const struct profile *profile,
 	if (read_only_is_on() || !debug_files_are_worth(missing))
 		return 0;
 	debug_files_add_lack(&text, profile, resource, missing);
-	text_add_string(&text, has_servers ?
-	    " is here; type \"debuginfod on\" to get it" :
-	    " is here; \"help debuginfod\" says how to get it");
+	text_add_string(&text, has_servers ? "; type \"debuginfod on\"" :
+	                "; type \"help debuginfod\"");
 	session->debug_files.hint = memory_string(text_string(&text), error);
 	text_free(&text);
 	return session->debug_files.hint != NULL ? 0 : -1;
@@ -143,7 +148,7 @@ debug_files_ask(struct session *session, const struct profile *profile,
 	struct text_buffer text = { 0 };
 
 	debug_files_add_lack(&text, profile, resource, missing);
-	text_add_string(&text, " is here.\nAsk ");
+	text_add_string(&text, ".\nAsk ");
 	text_add_printable(&text, servers, strlen(servers));
 	text_add_string(&text, " for debug files and sources? (y or n) ");
 	switch (terminal_ask(text_string(&text))) {

@@ -302,8 +302,7 @@ debuginfod_report(debuginfod_client *client, long a, long b)
 	}
 	if (interrupt_requested)
 		child->state = DEBUGINFOD_STOPPED;
-	else if (message.done > child->largest ||
-	         message.total > child->largest)
+	else if (message.total > child->largest)
 		child->state = DEBUGINFOD_TOO_LARGE;
 	else if (now > child->deadline_ms ||
 	         now - child->moved_ms > child->patience_ms)
