@@ -233,7 +233,7 @@ debug_files_note_failure(struct debug_files *files, const char *servers,
 		message_note("debuginfod: stopped; \"debuginfod on\" goes on");
 		break;
 	default:
-		message_note("debuginfod: the file cannot be kept: %s", why);
+		message_note("debuginfod: no file can be fetched: %s", why);
 		break;
 	}
 }

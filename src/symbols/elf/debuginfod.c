@@ -513,28 +513,50 @@ debuginfod_find_and_exit(int pipe, const struct debuginfod_request *request)
 
 /* ---- the parent ---- */
 
-/* Reads a whole message; false: there is none. */
-static bool
-debuginfod_hear(int pipe, struct debuginfod_message *message)
+/* The reading end of the pipe. */
+struct debuginfod_hearing {
+	int pipe;
+	size_t at;			/* bytes of the message so far */
+	struct debuginfod_message message;
+};
+
+/*
+ * Reads what the child wrote.  1: a whole message; 0: a part of one; -1: there
+ * will be none.
+ */
+static int
+debuginfod_hear(struct debuginfod_hearing *hearing)
 {
-	char *bytes = (char *)message;
-	size_t at = 0;
+	char *bytes = (char *)&hearing->message;
+	const ssize_t n = read(hearing->pipe, bytes + hearing->at,
+	                       sizeof hearing->message - hearing->at);
 
-	while (at < sizeof *message) {
-		ssize_t n = read(pipe, bytes + at, sizeof *message - at);
+	if (n < 0)
+		return errno == EINTR ? 0 : -1;
+	if (n == 0)
+		return -1;
+	hearing->at += (size_t)n;
+	if (hearing->at < sizeof hearing->message)
+		return 0;
+	hearing->at = 0;
+	return 1;
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += (size_t)n;
-	}
-	return true;
+/* How the child ended, by its own account. */
+static void
+debuginfod_take_end(const struct debuginfod_message *message,
+                    struct debuginfod_message *end)
+{
+	*end = *message;
+	end->path[sizeof end->path - 1] = '\0';
+	if (end->state > DEBUGINFOD_STOPPED)
+		end->state = DEBUGINFOD_FAILED;
 }
 
 /*
- * Waits for the child's end, which becomes *end.  The child may be one that
- * hangs or that was taken over.
+ * Waits for the child's end, which becomes *end.  It may hang, or do what a
+ * server makes it do: nothing that it writes is relied on, and after some time
+ * it is no longer listened to.
  */
 static void
 debuginfod_wait(int pipe, pid_t child,
@@ -543,38 +565,41 @@ debuginfod_wait(int pipe, pid_t child,
 {
 	const int64_t silence_ms = 1000 *
 	    ((int64_t)debuginfod_patience() + SILENCE_SECONDS);
-	int64_t heard_ms = clock_ms(), told_ms = 0;
+	int64_t limit_ms = clock_ms() + silence_ms;
+	struct debuginfod_hearing hearing = { .pipe = pipe };
 	struct error interrupted = { 0 };
 	struct pollfd ready = { .fd = pipe, .events = POLLIN };
 	bool was_told = false;
 
 	*end = (struct debuginfod_message){ .state = DEBUGINFOD_TIMED_OUT };
-	while (clock_ms() - heard_ms < silence_ms) {
+	while (clock_ms() < limit_ms) {
+		int heard = 0;
+
 		if (interrupt_requested && !was_told) {
 			kill(child, SIGINT);
 			was_told = true;
-			told_ms = clock_ms();
 			end->state = DEBUGINFOD_STOPPED;
+			limit_ms = clock_ms() + FAREWELL_MS;
 		}
-		if (was_told && clock_ms() - told_ms > FAREWELL_MS)
+		if (poll(&ready, 1, POLL_MS) > 0)
+			heard = debuginfod_hear(&hearing);
+		if (heard < 0 && !was_told) {
+			end->state = DEBUGINFOD_FAILED;
+			end->number = ECHILD;
+		}
+		if (heard < 0)
 			return;
-		if (poll(&ready, 1, POLL_MS) <= 0)
+		if (heard > 0 && hearing.message.kind == DEBUGINFOD_END) {
+			debuginfod_take_end(&hearing.message, end);
+			return;
+		}
+		if (heard == 0 || was_told)
 			continue;
-		if (!debuginfod_hear(pipe, end)) {
-			*end = (struct debuginfod_message){
-				.state = was_told ? DEBUGINFOD_STOPPED :
-				    DEBUGINFOD_FAILED,
-				.number = ECHILD,
-			};
-			return;
-		}
-		if (end->kind == DEBUGINFOD_END)
-			return;
-		heard_ms = clock_ms();
-		progress_step(request->progress, end->done, end->total,
-		              &interrupted);
-		end->state = was_told ? DEBUGINFOD_STOPPED :
-		    DEBUGINFOD_TIMED_OUT;
+		limit_ms = clock_ms() + silence_ms;
+		if (limit_ms > request->deadline_ms + silence_ms)
+			limit_ms = request->deadline_ms + silence_ms;
+		progress_step(request->progress, hearing.message.done,
+		              hearing.message.total, &interrupted);
 	}
 }
 
@@ -603,22 +628,41 @@ debuginfod_is_whole(const struct elf_file *file)
 	return true;
 }
 
-/* Whether what came is what was asked for. */
+/* Whether the file at a path is the debug file that was asked for. */
 static bool
-debuginfod_is_right(const struct debuginfod_request *request, const char *path)
+debuginfod_is_debug_file(const struct debuginfod_request *request,
+                         const char *path)
+{
+	struct elf_file file;
+	bool is_right;
+
+	if (elf_file_open_any(&file, path) != ELF_FILE_OPEN)
+		return false;
+	is_right = elf_file_has_build_id(&file, request->build_id,
+	                                 request->build_id_size) &&
+	    debuginfod_is_whole(&file);
+	elf_file_close(&file);
+	return is_right;
+}
+
+/* Removes what the cache has in place of a debug file; not word of its absence. */
+static void
+debuginfod_remove_wrong(const struct debuginfod_request *request,
+                        const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && status.st_size > 0 &&
+	    !debuginfod_is_debug_file(request, path))
+		unlink(path);
+}
+
+/* Whether a path is in the cache, and leads nowhere else. */
+static bool
+debuginfod_is_cached(const char *path)
 {
 	char directory[PATH_MAX], real[PATH_MAX];
-	struct elf_file file;
-	bool is_right = false;
 
-	if (request->source == NULL) {
-		if (elf_file_open_any(&file, path) != ELF_FILE_OPEN)
-			return false;
-		is_right = elf_file_has_build_id(&file, request->build_id,
-		    request->build_id_size) && debuginfod_is_whole(&file);
-		elf_file_close(&file);
-		return is_right;
-	}
 	return realpath(path, real) != NULL &&
 	    debuginfod_cache_directory(directory) &&
 	    named_file_is_below(real, directory);
@@ -652,7 +696,6 @@ debuginfod_run(const struct debuginfod_request *request, char path[PATH_MAX],
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	end.path[sizeof end.path - 1] = '\0';
 	if (end.state == DEBUGINFOD_FAILED)
 		error_set(why, "%s", end.number == ECHILD ?
 		          "libdebuginfod crashed" : strerror(end.number));
@@ -660,31 +703,40 @@ debuginfod_run(const struct debuginfod_request *request, char path[PATH_MAX],
 	return end.state;
 }
 
+static enum debuginfod_state
+debuginfod_fetch_debug_file(const struct debuginfod_request *request,
+                            char path[PATH_MAX], struct error *why)
+{
+	enum debuginfod_state state;
+	char said[PATH_MAX];
+
+	if (!debuginfod_cached_path(request->build_id, request->build_id_size,
+	                            path)) {
+		error_set(why, "neither DEBUGINFOD_CACHE_PATH nor HOME is set");
+		return DEBUGINFOD_FAILED;
+	}
+	debuginfod_remove_wrong(request, path);
+	state = debuginfod_run(request, said, why);
+	if (state != DEBUGINFOD_FOUND || debuginfod_is_debug_file(request, path))
+		return state;
+	debuginfod_remove_wrong(request, path);
+	return DEBUGINFOD_WRONG;
+}
+
 enum debuginfod_state
 debuginfod_fetch(const struct debuginfod_request *request,
                  char path[PATH_MAX], struct error *why)
 {
 	enum debuginfod_state state;
-	struct stat status;
-	char cached[PATH_MAX];
 
 	if (!debuginfod_is_build_id(request->build_id,
-	                            request->build_id_size) ||
-	    (request->source != NULL && *request->source != '/'))
+	                            request->build_id_size))
 		return DEBUGINFOD_ABSENT;
-	/* What is there and useless is fetched anew. */
-	if (request->source == NULL &&
-	    debuginfod_cached_path(request->build_id, request->build_id_size,
-	                           cached) &&
-	    stat(cached, &status) == 0 && status.st_size > 0 &&
-	    !debuginfod_is_right(request, cached))
-		unlink(cached);
-	state = debuginfod_run(request, path, why);
-	if (state != DEBUGINFOD_FOUND)
-		return state;
-	if (debuginfod_is_right(request, path))
-		return DEBUGINFOD_FOUND;
 	if (request->source == NULL)
-		unlink(path);
-	return DEBUGINFOD_WRONG;
+		return debuginfod_fetch_debug_file(request, path, why);
+	if (*request->source != '/')
+		return DEBUGINFOD_ABSENT;
+	state = debuginfod_run(request, path, why);
+	return state != DEBUGINFOD_FOUND || debuginfod_is_cached(path) ?
+	       state : DEBUGINFOD_WRONG;
 }
