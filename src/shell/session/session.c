@@ -439,6 +439,17 @@ session_reads_input(const char *const *files, size_t n)
 	return false;
 }
 
+/* Files that cannot be read again have their names when they are read next. */
+static bool
+session_can_read_again(const char *const *files, size_t n)
+{
+	if (!session_reads_input(files, n))
+		return true;
+	message_note("standard input cannot be read again: functions get their "
+	             "names from these files when it is loaded next");
+	return false;
+}
+
 static struct profile *
 session_read_once(const struct session *session, const char *const *files,
                   size_t n, struct error *error)
@@ -472,12 +483,8 @@ session_read_files(struct session *session, const char *const *files, size_t n,
 	if (!has_new)
 		return profile;
 	session_forget_lines(session);
-	if (session_reads_input(files, n)) {
-		message_note("standard input cannot be read again: functions "
-		             "get their names from these files when it is "
-		             "loaded next");
+	if (!session_can_read_again(files, n))
 		return profile;
-	}
 	profile_free(profile);
 	return session_read_once(session, files, n, error);
 }
@@ -1250,7 +1257,9 @@ session_name_anew(struct session *session, struct error *error)
 	if (!has_new)
 		return 0;
 	session_forget_lines(session);
-	return session_reload(session, error);
+	return session_can_read_again((const char *const *)session->files,
+	                              session->n_files) ?
+	       session_reload(session, error) : 0;
 }
 
 int

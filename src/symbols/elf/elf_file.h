@@ -278,10 +278,10 @@ enum module_file_state module_file_open(const struct module_file *module,
 /*
  * Opens the separate file that the module's symbols and debug information were
  * moved to: by build-id, .build-id/xx/yyyy.debug in the debug directory, or in
- * the cache of debuginfod.h; or by the .gnu_debuglink of `own`, in that file's directory, in .debug below it, or
- * in the debug directory's copy of it; or among the held files, by build-id.  A
- * file that was found by link must have the module's build-id or, if the module
- * has none, the link's CRC.
+ * the cache of debuginfod.h; or by the .gnu_debuglink of `own`, in that file's
+ * directory, in .debug below it, or in the debug directory's copy of it; or
+ * among the held files, by build-id.  A file that was found by link must have
+ * the module's build-id or, if the module has none, the link's CRC.
  *
  * own: the module's file, or NULL if it could not be opened.  Returns whether
  * the file was found; it must then be closed.
