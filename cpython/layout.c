@@ -16,7 +16,7 @@ static const struct python_layout layout_3_11 = {
 	.mark = 128, .file = 112, .name = 128, .lines = 136,
 	.instructions = 184,
 	.length = 16, .hash = 24, .state = 32, .ascii = 48, .compact = 72,
-	.kind_shift = 2, .size = 16, .bytes = 32
+	.kind_shift = 2, .size = 16, .bytes = 32, .type_name = 24
 };
 
 static const struct python_layout layout_3_12 = {
@@ -30,7 +30,8 @@ static const struct python_layout layout_3_12 = {
 	.mark = 88, .file = 112, .name = 128, .lines = 136,
 	.instructions = 192,
 	.length = 16, .hash = PYTHON_NO_FIELD, .state = 32, .ascii = 40,
-	.compact = 56, .kind_shift = 2, .size = 16, .bytes = 32
+	.compact = 56, .kind_shift = 2, .size = 16, .bytes = 32,
+	.type_name = 24
 };
 
 /*
@@ -40,114 +41,190 @@ static const struct python_layout layout_3_12 = {
  */
 enum {
 	DEBUG_COOKIE, DEBUG_VERSION, DEBUG_FREE_THREADED,
-	DEBUG_INTERPRETERS = 5, DEBUG_NEXT_INTERPRETER = 8, DEBUG_THREADS
+	DEBUG_RUNTIME, DEBUG_INTERPRETER = 6	/* parts */
 };
 
 /* Where a version's parts begin, and where fields are that have moved. */
 struct debug_table {
-	unsigned thread, frame, code, object, bytes, string;
+	unsigned thread, frame, code, object, type, bytes, string;
 	unsigned thread_id, base;	/* of a thread; base: 0: there is none */
 	uint32_t tag;
 };
 
 static const struct debug_table debug_3_13 = {
-	.thread = 19, .frame = 28, .code = 34, .object = 44, .bytes = 64,
-	.string = 67, .thread_id = 5
+	.thread = 19, .frame = 28, .code = 34, .object = 44, .type = 46,
+	.bytes = 64, .string = 67, .thread_id = 5
 };
 
 static const struct debug_table debug_3_14 = {
-	.thread = 22, .frame = 31, .code = 39, .object = 50, .bytes = 74,
-	.string = 77, .thread_id = 5, .tag = 1
+	.thread = 22, .frame = 31, .code = 39, .object = 50, .type = 52,
+	.bytes = 74, .string = 77, .thread_id = 5, .tag = 1
 };
 
 static const struct debug_table debug_3_15 = {
-	.thread = 22, .frame = 39, .code = 47, .object = 58, .bytes = 86,
-	.string = 89, .thread_id = 8, .base = 5, .tag = 1
+	.thread = 22, .frame = 39, .code = 47, .object = 58, .type = 60,
+	.bytes = 86, .string = 89, .thread_id = 8, .base = 5, .tag = 1
 };
 
 #define DEBUG_COOKIE_TEXT "xdebugpy"
-#define OFFSET_MAX 65536	/* of the fields, larger than any structure */
+#define DEBUG_OFFSET_MAX ((uint64_t)1 << 20)	/* of the fields, */
+#define DEBUG_SIZE_MAX ((uint64_t)1 << 26)	/* of the structures */
 
+/*
+ * Reads fields.  The first one that cannot be in its structure sets `failed`:
+ * the walk reads so many bytes of each structure, and no more.
+ */
+struct debug_reader {
+	const uint64_t *table;
+	bool failed;
+};
+
+/* Field number `index` of a part, of `width` bytes. */
 static uint32_t
-debug_field(const uint64_t *table, unsigned index)
+debug_field(struct debug_reader *reader, unsigned part, unsigned index,
+    uint32_t width)
 {
-	return table[index] < OFFSET_MAX ? (uint32_t)table[index] :
-	    PYTHON_NO_FIELD;
+	const uint64_t size = reader->table[part];
+	const uint64_t offset = reader->table[part + index];
+
+	if (size > DEBUG_SIZE_MAX || offset > DEBUG_OFFSET_MAX ||
+	    offset % width != 0 || offset + width > size) {
+		reader->failed = true;
+		return 0;
+	}
+	return (uint32_t)offset;
+}
+
+/* The size of a structure, after which another one's fields begin. */
+static uint32_t
+debug_size(struct debug_reader *reader, unsigned part, unsigned index)
+{
+	const uint64_t size = reader->table[part + index];
+
+	if (size > DEBUG_OFFSET_MAX || size % sizeof size != 0) {
+		reader->failed = true;
+		return 0;
+	}
+	return (uint32_t)size;
+}
+
+/* The bytes of a code object that have its fields. */
+static uint32_t
+layout_code_size(const struct python_layout *layout)
+{
+	const uint32_t ends[] = {
+		layout->mark + 16, layout->units + 8, layout->type + 8,
+		layout->first_line + 4, layout->file + 8, layout->name + 8,
+		layout->lines + 8
+	};
+	uint32_t size = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (ends[i] > size)
+			size = ends[i];
+	return size;
+}
+
+/* Whether what the walk reads of structures has their fields. */
+static bool
+debug_is_plausible(const uint64_t *table, const struct debug_table *parts,
+    const struct python_layout *layout)
+{
+	const uint32_t words[] = {
+		layout->previous, layout->code, layout->instruction
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof words / sizeof *words; i++)
+		if (words[i] + sizeof(uint64_t) > PYTHON_FRAME_SIZE)
+			return false;
+	return layout->owner < PYTHON_FRAME_SIZE &&
+	    table[parts->frame] >= PYTHON_FRAME_SIZE &&
+	    layout->code_size <= table[parts->code] &&
+	    layout->ascii <= table[parts->string] &&
+	    layout->length + sizeof(uint64_t) <= layout->ascii &&
+	    layout->state + sizeof(uint32_t) <= layout->ascii &&
+	    layout->size + sizeof(uint64_t) <= layout->bytes;
 }
 
 static bool
 read_debug_offsets(const uint64_t *table, const struct debug_table *parts,
     struct python_layout *layout)
 {
-	const uint64_t *thread = table + parts->thread;
-	const uint64_t *frame = table + parts->frame;
-	const uint64_t *code = table + parts->code;
-	const uint64_t *object = table + parts->object;
-	const uint64_t *bytes = table + parts->bytes;
-	const uint64_t *string = table + parts->string;
+	struct debug_reader reader = { .table = table };
+	const unsigned thread = parts->thread, frame = parts->frame;
+	const unsigned code = parts->code, string = parts->string;
 
 	/* Free-threaded builds also have other frames and strings. */
-	if (memcmp(table, DEBUG_COOKIE_TEXT, sizeof *table) != 0 ||
-	    table[DEBUG_FREE_THREADED] != 0)
+	if (table[DEBUG_FREE_THREADED] != 0)
 		return false;
 	*layout = (struct python_layout){
-		.interpreters = debug_field(table, DEBUG_INTERPRETERS),
-		.next_interpreter = debug_field(table,
-		    DEBUG_NEXT_INTERPRETER),
-		.threads = debug_field(table, DEBUG_THREADS),
-		.next_thread = debug_field(thread, 2),
-		.current = debug_field(thread, 4),
+		.interpreters = debug_field(&reader, DEBUG_RUNTIME, 2, 8),
+		.next_interpreter = debug_field(&reader, DEBUG_INTERPRETER, 2,
+		    8),
+		.threads = debug_field(&reader, DEBUG_INTERPRETER, 3, 8),
+		.next_thread = debug_field(&reader, thread, 2, 8),
+		.current = debug_field(&reader, thread, 4, 8),
 		.base = parts->base == 0 ? PYTHON_NO_FIELD :
-		    debug_field(thread, parts->base),
-		.ident = debug_field(thread, parts->thread_id),
-		.tid = debug_field(thread, parts->thread_id + 1),
+		    debug_field(&reader, thread, parts->base, 8),
+		.ident = debug_field(&reader, thread, parts->thread_id, 8),
+		.tid = debug_field(&reader, thread, parts->thread_id + 1, 8),
 		.cframe_current = PYTHON_NO_FIELD,
 		.cframe_previous = PYTHON_NO_FIELD,
-		.previous = debug_field(frame, 1),
-		.code = debug_field(frame, 2), .tag = parts->tag,
-		.instruction = debug_field(frame, 3),
-		.owner = debug_field(frame, 5),
+		.previous = debug_field(&reader, frame, 1, 8),
+		.code = debug_field(&reader, frame, 2, 8), .tag = parts->tag,
+		.instruction = debug_field(&reader, frame, 3, 8),
+		.owner = debug_field(&reader, frame, 5, 1),
 		.is_entry = PYTHON_NO_FIELD, .entry_owner = 3,
-		.file = debug_field(code, 1),
-		.name = debug_field(code, 3),
-		.lines = debug_field(code, 4),
-		.first_line = debug_field(code, 5),
-		.instructions = debug_field(code, 9),
-		.units = debug_field(object, 0),
-		.type = debug_field(object, 1),
-		.size = debug_field(bytes, 1),
-		.bytes = debug_field(bytes, 2),
-		.state = debug_field(string, 1),
-		.length = debug_field(string, 2),
-		.ascii = debug_field(string, 3),
+		.file = debug_field(&reader, code, 1, 8),
+		.name = debug_field(&reader, code, 3, 8),
+		.lines = debug_field(&reader, code, 4, 8),
+		.first_line = debug_field(&reader, code, 5, 4),
+		.instructions = debug_field(&reader, code, 9, 2),
+		.units = debug_size(&reader, parts->object, 0),
+		.type = debug_field(&reader, parts->object, 1, 8),
+		.type_name = debug_field(&reader, parts->type, 1, 8),
+		.size = debug_field(&reader, parts->bytes, 1, 8),
+		.bytes = debug_field(&reader, parts->bytes, 2, 1),
+		.state = debug_field(&reader, string, 1, 4),
+		.length = debug_field(&reader, string, 2, 8),
+		.ascii = debug_size(&reader, string, 3),
 		.hash = PYTHON_NO_FIELD,
 		.kind_shift = 2
 	};
 	/* A code object has its version 24 bytes after its first line. */
 	layout->version = layout->first_line + 24;
 	layout->mark = layout->version & -8u;
+	layout->code_size = layout_code_size(layout);
 	/* A string that is not ASCII has two more words before its text. */
 	layout->compact = layout->ascii + 16;
-	return true;
+	return !reader.failed && debug_is_plausible(table, parts, layout);
 }
 
 bool
 python_layout_find(uint32_t version, const void *table,
     struct python_layout *layout)
 {
-	switch (version >> 16) {
-	case 0x030b:
-		*layout = layout_3_11;
+	const uint64_t *words = table;
+
+	if (version >> 16 == 0x030b || version >> 16 == 0x030c) {
+		*layout = version >> 16 == 0x030b ? layout_3_11 : layout_3_12;
+		layout->code_size = layout_code_size(layout);
 		return true;
-	case 0x030c:
-		*layout = layout_3_12;
-		return true;
+	}
+	if (version != 0 && version >> 16 < 0x030d)
+		return false;
+	if (memcmp(words, DEBUG_COOKIE_TEXT, sizeof *words) != 0 ||
+	    (version != 0 && words[DEBUG_VERSION] != version))
+		return false;
+	switch (words[DEBUG_VERSION] >> 16) {
 	case 0x030d:
-		return read_debug_offsets(table, &debug_3_13, layout);
+		return read_debug_offsets(words, &debug_3_13, layout);
 	case 0x030e:
-		return read_debug_offsets(table, &debug_3_14, layout);
+		return read_debug_offsets(words, &debug_3_14, layout);
 	case 0x030f:
-		return read_debug_offsets(table, &debug_3_15, layout);
+		return read_debug_offsets(words, &debug_3_15, layout);
 	}
 	return false;
 }

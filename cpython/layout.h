@@ -41,26 +41,52 @@ struct python_layout {
 				   other has; in 3.11 the first is its name */
 	uint32_t hash;		/* of a string, if code has no version */
 	uint32_t size, bytes;	/* of a bytes object */
+	uint32_t type_name;	/* of a type: the address of its name */
+	uint32_t code_size;	/* bytes of a code object that have the fields */
 };
 
 /* An interpreter in a process. */
 struct python_runtime {
 	const void *map;	/* the loader's, of its module; unused outside */
-	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type */
-	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault, */
+	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type; the type is
+					   0 if no symbol has it */
+	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault; 0: no
+					   symbol has it, and it is not known
+					   yet; */
 	uint64_t cold, cold_end;	/* and its code that lies apart */
+	bool is_supported;		/* the layout is known */
 	struct python_layout layout;
 };
+
+/* What is read of a frame; all are longer. */
+#define PYTHON_FRAME_SIZE 80
+
+static inline bool
+python_is_loop(const struct python_runtime *runtime, uint64_t address)
+{
+	return address - runtime->loop < runtime->loop_end - runtime->loop ||
+	    address - runtime->cold < runtime->cold_end - runtime->cold;
+}
 
 /* Bytes at the start of _PyRuntime that the layout may depend on. */
 #define PYTHON_TABLE_SIZE 752
 
 /*
- * The layout of a version, as Py_Version has it.  table[PYTHON_TABLE_SIZE]: the
- * start of _PyRuntime, not read before 3.13; aligned.  False: it is not known.
+ * The layout of a version, as Py_Version has it; 0: the version that the table
+ * has.  table[PYTHON_TABLE_SIZE]: the start of _PyRuntime, not read before 3.13;
+ * aligned.  False: the version is not known, the interpreter is free-threaded, or
+ * the table cannot be one: without its cookie, of another version than the
+ * interpreter, or with fields outside of their structures.
  */
 bool python_layout_find(uint32_t version, const void *table,
     struct python_layout *layout);
+
+/*
+ * Makes the function that an address lies in the loop, where no symbol says where
+ * that is.  index[size]: as below.  False: it lies in none.
+ */
+bool python_set_loop(struct python_runtime *runtime, uint64_t address,
+    const unsigned char *index, size_t size, uint64_t index_address);
 
 /*
  * Finds the code of the loop that lies apart, of which a runtime is told.
@@ -71,6 +97,16 @@ bool python_layout_find(uint32_t version, const void *table,
 void python_find_cold(struct python_runtime *runtime,
     const unsigned char *code, const unsigned char *index, size_t size,
     uint64_t address);
+
+#define PYTHON_BEGIN_SIZE 4
+
+/*
+ * Corrects what python_set_loop took for the loop, if that is its code that lies
+ * apart.  loop[], cold[]: the first bytes of both.
+ */
+void python_order_loop(struct python_runtime *runtime,
+    const unsigned char loop[PYTHON_BEGIN_SIZE],
+    const unsigned char cold[PYTHON_BEGIN_SIZE]);
 
 #define PYTHON_MAX_LINES ((uint64_t)1 << 20)	/* bytes of a line table */
 

@@ -5,6 +5,7 @@
  * without a name (gcc's "cold" part).  GCC 16 does so with nearly all of the loop
  * of CPython 3.14.  The loop jumps into its midst, as it does into no other
  * function: a call that ends a function jumps to the beginning of another one.
+ * The part that lies apart jumps back in the same way.
  */
 #include "cpython/layout.h"
 
@@ -58,6 +59,51 @@ read_jump(const unsigned char *code, unsigned *next, int32_t *distance)
 	*next = is_conditional ? 6 : 5;
 	memcpy(distance, code + *next - sizeof *distance, sizeof *distance);
 	return true;
+}
+
+bool
+python_set_loop(struct python_runtime *runtime, uint64_t address,
+    const unsigned char *bytes, size_t size, uint64_t index_address)
+{
+	struct function_index index = { .address = index_address };
+	size_t function;
+
+	if (!cfi_index_open(bytes, bytes + size, &index.rows, &index.n))
+		return false;
+	function = find_function(&index, address);
+	/* Where the last function ends the index does not say. */
+	if (function + 1 >= index.n)
+		return false;
+	runtime->loop = function_start(&index, function);
+	runtime->loop_end = function_start(&index, function + 1);
+	return true;
+}
+
+/*
+ * Whether a function of x86-64 begins there that saves registers: with endbr64 or
+ * a push.  Code that lies apart begins with anything else.
+ */
+static bool
+is_beginning(const unsigned char code[PYTHON_BEGIN_SIZE])
+{
+	return memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 ||
+	    (code[0] & 0xf8) == 0x50 ||
+	    (code[0] == 0x41 && (code[1] & 0xf8) == 0x50);
+}
+
+void
+python_order_loop(struct python_runtime *runtime,
+    const unsigned char loop[PYTHON_BEGIN_SIZE],
+    const unsigned char cold[PYTHON_BEGIN_SIZE])
+{
+	const struct python_runtime before = *runtime;
+
+	if (is_beginning(loop) || !is_beginning(cold))
+		return;
+	runtime->loop = before.cold;
+	runtime->loop_end = before.cold_end;
+	runtime->cold = before.loop;
+	runtime->cold_end = before.loop_end;
 }
 
 void

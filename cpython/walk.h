@@ -43,7 +43,7 @@
  *				outermost, is_partial, is_cut; and python,
  *				which leads to fresh, the frames of this walk,
  *				to states, n_states of PYTHON_MAX_STATES,
- *				n_searched and n_walks
+ *				n_searched, n_walks and code_type
  *
  * Async-signal-safe, if the includer's functions are.
  */
@@ -56,9 +56,7 @@
 
 #define PYTHON_MAX_INTERPRETERS 256
 #define PYTHON_MAX_THREADS 65536	/* of an interpreter */
-#define PYTHON_FRAME_SIZE 80	/* what is read of a frame, a code object and */
-#define PYTHON_CODE_SIZE 208	/* a string, all of which are longer */
-#define PYTHON_STRING_SIZE 40
+#define PYTHON_STRING_SIZE 40	/* what is read of a string; all are longer */
 /*
  * The loop changes the list within so many bytes of its start, when it is
  * entered.
@@ -229,6 +227,30 @@ python_mark(const struct python_layout *layout, const unsigned char *code,
 }
 
 /*
+ * Whether an object's bytes are a code object's, by its type.  A program that is
+ * stripped does not say where that is; then the first type of that name is it,
+ * since what a frame executes is a code object or None.
+ */
+static bool
+python_is_code(struct python_reading *reading, const unsigned char *object)
+{
+	static const char text[] = "code";
+	const struct python_layout *layout = reading->layout;
+	const uint64_t type = python_word(object + layout->type);
+	const unsigned char *name;
+	uint64_t at;
+
+	if (reading->runtime->code_type != 0)
+		return type == reading->runtime->code_type;
+	if (reading->python->code_type == 0 &&
+	    python_read_word(reading, type + layout->type_name, &at, false) &&
+	    (name = python_memory(reading, at, sizeof text, false)) != NULL &&
+	    memcmp(name, text, sizeof text) == 0)
+		reading->python->code_type = type;
+	return type != 0 && type == reading->python->code_type;
+}
+
+/*
  * Whether there is a code object; fills in the frame's tag and the offset of
  * the instruction.
  */
@@ -238,13 +260,12 @@ python_read_code(struct python_reading *reading, struct python_frame *frame,
 {
 	const struct python_layout *layout = reading->layout;
 	const unsigned char *code = frame->code % sizeof(uint64_t) != 0 ?
-	    NULL : python_memory(reading, frame->code, PYTHON_CODE_SIZE,
+	    NULL : python_memory(reading, frame->code, layout->code_size,
 	    is_live), *name = NULL;
 	const bool needs_name = layout->hash != PYTHON_NO_FIELD;
 	uint64_t tag, offset;
 
-	if (code == NULL ||
-	    python_word(code + layout->type) != reading->runtime->code_type)
+	if (code == NULL || !python_is_code(reading, code))
 		return false;
 	tag = python_mix(python_word(code + layout->name),
 	    python_word(code + layout->file));
@@ -278,11 +299,10 @@ python_read_description(struct python_reading *reading, uint64_t at,
 {
 	const struct python_layout *layout = reading->layout;
 	const unsigned char *bytes = python_memory(reading, at,
-	    PYTHON_CODE_SIZE, false);
+	    layout->code_size, false);
 	uint64_t lines;
 
-	if (bytes == NULL ||
-	    python_word(bytes + layout->type) != reading->runtime->code_type)
+	if (bytes == NULL || !python_is_code(reading, bytes))
 		return false;
 	*code = (struct python_code){
 		.name = python_word(bytes + layout->name),
@@ -527,13 +547,6 @@ python_read_start(struct python_reading *reading, uint64_t state,
 }
 
 /* ---- the place on the stack ---- */
-
-static inline bool
-python_is_loop(const struct python_runtime *runtime, uint64_t address)
-{
-	return address - runtime->loop < runtime->loop_end - runtime->loop ||
-	    address - runtime->cold < runtime->cold_end - runtime->cold;
-}
 
 /* Whether native frame i contains an address of its stack. */
 static inline bool

@@ -207,6 +207,9 @@ struct cpprofdata_drops {
 #define CPPROFDATA_TIMERS_AT_TICKS 0x2000u	/* the program has set timers,
 						   and CPU time was sampled at
 						   ticks */
+#define CPPROFDATA_UNKNOWN_PYTHON 0x20000u	/* stacks have the loop of a
+						   CPython whose frames cannot
+						   be read, and which were not */
 #define CPPROFDATA_LIVE_LOST 0x10000u	/* frees were not counted from some
 					   moment on: a process that shared the
 					   memory was killed in the collector */

@@ -83,6 +83,7 @@ libcpprof_la_SOURCES = \
 	\
 	lib/unwind/compact-x86_64.c \
 	lib/unwind/rules.c lib/unwind/rules.h \
+	lib/unwind/section.c \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
 	lib/unwind/trampoline.h \
@@ -475,7 +476,8 @@ unwinder = \
 	lib/unwind/compact-x86_64.c lib/unwind/tables.c \
 	lib/base/lookup.c lib/base/readable.c \
 	lib/unwind/mappings.c \
-	lib/unwind/rules.c lib/unwind/traits.c lib/unwind/trampoline.c \
+	lib/unwind/rules.c lib/unwind/section.c lib/unwind/traits.c \
+	lib/unwind/trampoline.c \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \
 	lib/unwind/unwind.c
 EXTRA_DIST += tests/real-stacks.py

@@ -124,6 +124,7 @@ unit_tests = $(format_tests) \
 	tests/test-output \
 	tests/test-pattern \
 	tests/test-profile \
+	tests/test-python-layout \
 	tests/test-python-loop \
 	tests/test-sample-tree \
 	tests/test-sections \
@@ -273,6 +274,9 @@ tests_test_stack_unwinder_LDADD = $(unit_libs)
 EXTRA_DIST += tests/circles.awk tests/fuzz-dwarf.c
 
 # It has addresses in its own code.
+tests_test_python_layout_SOURCES = tests/test-python-layout.c
+tests_test_python_layout_CFLAGS = $(unit_cflags)
+tests_test_python_layout_LDADD = $(unit_libs)
 tests_test_python_loop_SOURCES = tests/test-python-loop.c
 tests_test_python_loop_CFLAGS = $(unit_cflags)
 tests_test_python_loop_LDADD = $(unit_libs)

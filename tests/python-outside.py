@@ -306,6 +306,55 @@ def check_processes(directory, version, interpreter):
                 {names[3]}, {names[3], names[4]}), line
 
 
+RUNS = """
+import sys
+def leaf(n):
+    for i in range(n): i * i + 1
+print("begins", flush=True)
+while sys.stdin.read(1): leaf(300000)
+"""
+
+
+def run_changed(directory, interpreter, change, is_nameless):
+    """What python.run_changed returns, of a process that runs already."""
+    with tempfile.TemporaryDirectory(dir=directory) as place:
+        found = python.changed(place, interpreter, change, is_nameless)
+        path = script(place, "runs.py", RUNS)
+        recording = os.path.join(place, "recording")
+        with subprocess.Popen(
+                [found[0], path], env={**os.environ, **found[1]}, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            try:
+                program.stdout.readline()
+                with subprocess.Popen(
+                        [CPPROF, "record", "--no-prompt", "-r", "cpu", "-o",
+                         recording, "-p", str(program.pid)], text=True,
+                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) \
+                        as process:
+                    while not files(recording) and process.poll() is None:
+                        time.sleep(0.02)
+                    program.communicate("x" * rounds(20), PATIENCE)
+                    said = process.communicate()[1]
+            finally:
+                program.kill()
+        assert program.returncode == 0, program.returncode
+        names = {row["path"][0] for row in table(
+            recording, "threshold 0", "functions")["rows"]}
+        return said.count(python.MISSING), "leaf (runs.py)" in names, names
+
+
+def check_changed(directory, version, interpreter):
+    """Interpreters of an unknown version, and without symbols."""
+    def next_version(words):
+        words[python.VERSION] = 0x031000f0
+
+    result = run_changed(directory, interpreter, next_version, False)
+    assert result[:2] == (1, False), result
+    assert any("_PyEval_EvalFrameDefault" in name for name in result[2])
+    result = run_changed(directory, interpreter, python.unchanged, True)
+    assert result[:2] == (0, True), (version, result)
+
+
 def main():
     found = python.interpreters()
     checks = (
@@ -323,6 +372,13 @@ def main():
             for claim, check in checks:
                 claims.attempt(f"{version}: {claim}", check, directory,
                                version, interpreter)
+            claim = f"{version}: one without symbols is found, an unknown " \
+                "version told"
+            if python.changed(directory, interpreter, python.unchanged):
+                claims.attempt(claim, check_changed, directory, version,
+                               interpreter)
+            else:
+                claims.skip(claim, "its file has no table of offsets")
     claims.end()
 
 

@@ -12,14 +12,16 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+from random import Random
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from claims import Claims, rounds  # noqa: E402
-from cpprof import run, table, text  # noqa: E402
+from cpprof import CPPROF, run, table, text  # noqa: E402
 
 claims = Claims()
 PROGRAMS = os.path.join(HERE, "programs")
@@ -321,6 +323,156 @@ def check_nowhere(directory, version, python):
     assert (done.returncode, done.stdout) == (0, "ends\n"), done
 
 
+def sections(path):
+    """The places and sizes in an ELF file of its sections, by name."""
+    with open(path, "rb") as file:
+        image = file.read()
+    offset = struct.unpack_from("<Q", image, 40)[0]
+    _, n, names = struct.unpack_from("<3H", image, 58)
+    table = [struct.unpack_from("<2I4Q", image, offset + 64 * i)
+             for i in range(n)]
+    return {image[at:image.index(b"\0", at)].decode(): entry[4:]
+            for entry in table for at in [table[names][4] + entry[0]]}
+
+
+RUNS = """
+def leaf(n):
+    for i in range(n): i * i + 1
+leaf(3000000)
+print("ends")
+"""
+
+
+NAMES = (b"_PyRuntime", b"PyCode_Type", b"Py_Version",
+         b"_PyEval_EvalFrameDefault")
+
+
+def hide_names(image, place):
+    """Takes the names by which an interpreter is found out of a file's symbols,
+    as in a program that is linked with it and stripped."""
+    at, size = place
+    for name in NAMES:
+        found = image.index(b"\0" + name + b"\0", at, at + size)
+        image[found + 1:found + 2] = b"-"
+
+
+def changed(directory, python, change, is_nameless=False):
+    """How to run a copy of an interpreter whose _PyRuntime begins otherwise: its
+    words, of which the caller changes some; None if it is not in that file."""
+    prefix, executable, *mapped = subprocess.run(
+        [python, "-c", "import sys; print(sys.prefix, sys.executable, "
+         "open('/proc/self/maps').read(), sep='\\n')"],
+        capture_output=True, text=True, check=True).stdout.splitlines()
+    executable = os.path.realpath(executable)
+    path = next((line.split()[-1] for line in mapped if "/libpython" in line),
+                executable)
+    at, size = sections(path).get(".PyRuntime", (0, 0))
+    if size < 752:
+        return None
+    with open(path, "rb") as file:
+        image = bytearray(file.read())
+    words = list(struct.unpack_from("<94Q", image, at))
+    if words[0] != int.from_bytes(b"xdebugpy", "little"):
+        return None
+    change(words)
+    struct.pack_into("<94Q", image, at, *words)
+    if is_nameless:
+        hide_names(image, sections(path)[".dynstr"])
+    copy = os.path.join(directory, os.path.basename(path))
+    with open(copy, "wb") as file:
+        file.write(image)
+    os.chmod(copy, 0o755)
+    environment = {"PYTHONHOME": prefix}
+    if path == executable:
+        return copy, environment
+    return executable, {**environment, "LD_LIBRARY_PATH": directory}
+
+
+MISSING = "Python functions are missing in 1 process"
+
+
+def run_changed(directory, version, python, change, is_nameless=False):
+    """How often the recording of a changed interpreter, which runs as before, has
+    the note, and whether it has a Python function."""
+    with tempfile.TemporaryDirectory(dir=directory) as place:
+        found = changed(place, python, change, is_nameless)
+        path = os.path.join(place, "runs.py")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(RUNS)
+        recording = os.path.join(place, f"changed-{version}")
+        done = subprocess.run(
+            [CPPROF, "record", "--no-prompt", "-o", recording, found[0], path],
+            env={**os.environ, **found[1]}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "ends\n"), done
+        names = {row["path"][0] for row in table(
+            recording, "threshold 0", "functions")["rows"]}
+        return done.stderr.count(MISSING), "leaf (runs.py)" in names, names
+
+
+VERSION, FREE_THREADED, TABLE_WORDS = 1, 2, 72
+
+
+def check_unknown(directory, version, python):
+    """A version that is not known is told once, and has native frames."""
+    def next_version(words):
+        words[VERSION] = 0x031000f0
+
+    def free_threaded(words):
+        words[FREE_THREADED] = 1
+
+    for change in next_version, free_threaded:
+        result = run_changed(directory, version, python, change)
+        assert result[:2] == (1, False), (change.__name__, result)
+        assert any("_PyEval_EvalFrameDefault" in name for name in result[2])
+    assert run_changed(directory, version, python, unchanged)[:2] == (0, True)
+
+
+def check_hostile(directory, version, python):
+    """Whatever the offsets are, the program runs as without cpprof."""
+    random = Random(version)
+    odd = (0, 1, 7, 8, 80, 4096, 65528, 1 << 20, 1 << 32, (1 << 64) - 8)
+    told = 0
+    for _ in range(rounds(12)):
+        words = {random.randrange(3, TABLE_WORDS): random.choice(odd)
+                 for _ in range(random.choice((1, 1, 3)))}
+
+        def put(table_words, words=words):
+            for i, value in words.items():
+                table_words[i] = value
+
+        told += run_changed(directory, version, python, put)[0]
+    print(f"# {version}: {told} of {rounds(12)} tables were refused")
+
+
+def unchanged(_words):
+    pass
+
+
+def check_nameless(directory, version, python):
+    """A program that is linked with the interpreter and stripped has no symbol of
+    it: its section and what it runs show where it is."""
+    missing, found, names = run_changed(directory, version, python, unchanged,
+                                        True)
+    assert (missing, found) == (0, True), names
+
+
+def check_changed(directory, version, python):
+    with tempfile.TemporaryDirectory(dir=directory) as place:
+        found = changed(place, python, unchanged)
+        if found is None:
+            claims.skip(f"{version}: tables of offsets that are changed",
+                        "its file has none")
+            return
+    claims.attempt(f"{version}: a version that is not known is told once",
+                   check_unknown, directory, version, python)
+    claims.attempt(f"{version}: offsets that cannot be right do no harm",
+                   check_hostile, directory, version, python)
+    if "LD_LIBRARY_PATH" not in found[1]:
+        claims.attempt(f"{version}: an interpreter without symbols is found",
+                       check_nameless, directory, version, python)
+
+
 def main():
     found = interpreters()
     with tempfile.TemporaryDirectory() as directory:
@@ -346,6 +498,7 @@ def main():
             claims.attempt(
                 f"{version}: what leads nowhere is not followed",
                 check_nowhere, directory, version, python)
+            check_changed(directory, version, python)
     if not found:
         claims.skip("Python functions", "no CPython from 3.11 on")
     claims.end()

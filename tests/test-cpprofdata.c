@@ -512,6 +512,7 @@ cpprofdata_tells_what_was_not_sampled_as_it_should_be(void **state)
 		{ CPPROFDATA_CONFINED, "processes not sampled to the end" },
 		{ CPPROFDATA_IO_URING, "processes whose I/O by io_uring" },
 		{ CPPROFDATA_CLOCK_GIVEN_UP, "processes with CPU time by" },
+		{ CPPROFDATA_UNKNOWN_PYTHON, "processes of a Python whose" },
 		{ CPPROFDATA_TRUNCATED, "files truncated while recorded" },
 	};
 	static struct image image;

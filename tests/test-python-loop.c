@@ -122,6 +122,57 @@ index_of_another_kind_is_not_read(void **state)
 	}
 }
 
+/* A stripped interpreter: any address in the loop shows it. */
+static void
+function_of_an_address_is_the_loop(void **state)
+{
+	struct fixture f = fixture();
+	const unsigned char *index = f.index.header;
+
+	(void)state;
+	assert_true(python_set_loop(&f.runtime, C + 5, index, sizeof f.index,
+	                            INDEX));
+	assert_int_equal(f.runtime.loop, C);
+	assert_int_equal(f.runtime.loop_end, D);
+	assert_false(python_set_loop(&f.runtime, A - 1, index, sizeof f.index,
+	                             INDEX));
+	/* Where the last one ends is not known. */
+	assert_false(python_set_loop(&f.runtime, D + 5, index, sizeof f.index,
+	                             INDEX));
+	assert_int_equal(f.runtime.loop, C);
+}
+
+/* It may have shown the part that lies apart: the loop saves registers. */
+static void
+part_that_begins_like_a_function_is_the_loop(void **state)
+{
+	static const struct {
+		unsigned char loop[PYTHON_BEGIN_SIZE], cold[PYTHON_BEGIN_SIZE];
+		bool is_exchanged;
+	} cases[] = {
+		{ "\x48\x8b\x45\x10", "\x55\x48\x89\xe5", true },
+		{ "\x48\x8b\x45\x10", "\x41\x57\x41\x56", true },
+		{ "\x48\x8b\x45\x10", "\xf3\x0f\x1e\xfa", true },
+		{ "\x55\x48\x89\xe5", "\x48\x8b\x45\x10", false },
+		{ "\x55\x48\x89\xe5", "\x55\x48\x89\xe5", false },
+		{ "\x48\x8b\x45\x10", "\x41\x89\x45\x10", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct python_runtime runtime = { .loop = B, .loop_end = LOOP,
+			.cold = C, .cold_end = D };
+
+		python_order_loop(&runtime, cases[i].loop, cases[i].cold);
+		assert_int_equal(runtime.loop, cases[i].is_exchanged ? C : B);
+		assert_int_equal(runtime.loop_end,
+		                 cases[i].is_exchanged ? D : LOOP);
+		assert_int_equal(runtime.cold, cases[i].is_exchanged ? B : C);
+		assert_int_equal(runtime.cold_end,
+		                 cases[i].is_exchanged ? LOOP : D);
+	}
+}
+
 int
 main(void)
 {
@@ -130,6 +181,8 @@ main(void)
 		cmocka_unit_test(few_jumps_may_be_other_bytes),
 		cmocka_unit_test(calls_of_functions_are_none),
 		cmocka_unit_test(index_of_another_kind_is_not_read),
+		cmocka_unit_test(function_of_an_address_is_the_loop),
+		cmocka_unit_test(part_that_begins_like_a_function_is_the_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

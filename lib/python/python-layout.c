@@ -27,50 +27,73 @@ python_index(uint64_t code, size_t *size)
 	return index;
 }
 
-static bool
+/* Finds the code of the loop that lies apart. */
+static void
+python_find_loop(struct python_runtime *runtime, bool is_ordered)
+{
+	size_t size;
+	const unsigned char *index = python_index(runtime->loop, &size);
+	const unsigned char *code = (const void *)(uintptr_t)runtime->loop;
+
+	if (index == NULL)
+		return;
+	python_find_cold(runtime, code, index, size, (uintptr_t)index);
+	if (!is_ordered && runtime->cold_end != 0)
+		python_order_loop(runtime, code,
+		    (const void *)(uintptr_t)runtime->cold);
+}
+
+/* The address of a symbol; 0: the module does not have it. */
+static uint64_t
+python_symbol(const struct lookup *symbols, const char *name, uint64_t *size)
+{
+	const ElfW(Sym) *symbol = lookup_symbol(symbols, name);
+
+	*size = symbol != NULL ? symbol->st_size : 0;
+	return symbol != NULL ? symbols->bias + symbol->st_value : 0;
+}
+
+/* All but the runtime may be missing, in a program without symbols. */
+static void
 python_find(const struct link_map *map, struct python_runtime *found)
 {
-	const ElfW(Sym) *runtime, *loop, *type, *version;
 	struct lookup symbols;
-	const unsigned char *index;
-	unsigned long number;
-	size_t size;
+	uint64_t version, size;
+	unsigned long number = 0;
 
-	if (!lookup_open(map, &symbols))
-		return false;
-	runtime = lookup_symbol(&symbols, "_PyRuntime");
-	loop = lookup_symbol(&symbols, "_PyEval_EvalFrameDefault");
-	type = lookup_symbol(&symbols, "PyCode_Type");
-	version = lookup_symbol(&symbols, "Py_Version");
-	if (runtime == NULL || loop == NULL || type == NULL || version == NULL)
-		return false;
 	*found = (struct python_runtime){
 		.map = map,
-		.runtime = symbols.bias + runtime->st_value,
-		.code_type = symbols.bias + type->st_value,
-		.loop = symbols.bias + loop->st_value,
-		.loop_end = symbols.bias + loop->st_value + loop->st_size
+		.runtime = (uintptr_t)traits_python_runtime()
 	};
-	index = python_index(found->loop, &size);
-	if (index != NULL)
-		python_find_cold(found, (const void *)(uintptr_t)found->loop,
-		    index, size, (uintptr_t)index);
-	memcpy(&number, (const void *)(symbols.bias + version->st_value),
-	    sizeof number);
-	return python_layout_find((uint32_t)number,
+	if (lookup_open(map, &symbols)) {
+		found->code_type = python_symbol(&symbols, "PyCode_Type",
+		    &size);
+		found->loop = python_symbol(&symbols,
+		    "_PyEval_EvalFrameDefault", &size);
+		found->loop_end = found->loop + size;
+		version = python_symbol(&symbols, "Py_Version", &size);
+		if (size == sizeof number)
+			memcpy(&number, (const void *)(uintptr_t)version,
+			    sizeof number);
+	}
+	if (found->loop_end != 0)
+		python_find_loop(found, true);
+	found->is_supported = python_layout_find((uint32_t)number,
 	    (const void *)(uintptr_t)found->runtime, &found->layout);
 }
 
 const struct python_runtime python_runtime_busy;
 
-const struct python_runtime *
-python_runtime(void)
+/* Two, so that one may be read while the other one is written. */
+static struct python_runtime runtimes[2];
+static const struct python_runtime *_Atomic known;
+static const struct link_map *_Atomic examined;
+static _Atomic bool is_busy;
+
+/* The interpreter that the process has loaded, whether supported or not. */
+static const struct python_runtime *
+python_any_runtime(void)
 {
-	/* Two, so that one may be read while the other one is written. */
-	static struct python_runtime runtimes[2];
-	static const struct python_runtime *_Atomic known;
-	static const struct link_map *_Atomic examined;
-	static _Atomic bool is_busy;
 	const struct link_map *map = traits_python();
 	struct python_runtime *next;
 
@@ -81,8 +104,56 @@ python_runtime(void)
 	if (atomic_exchange(&is_busy, true))
 		return PYTHON_RUNTIME_BUSY;
 	next = &runtimes[atomic_load(&known) == &runtimes[0]];
-	atomic_store(&known, python_find(map, next) ? next : NULL);
+	python_find(map, next);
+	atomic_store(&known, next);
 	atomic_store(&examined, map);
 	atomic_store(&is_busy, false);
-	return atomic_load(&known);
+	return next;
+}
+
+const struct python_runtime *
+python_runtime(void)
+{
+	const struct python_runtime *runtime = python_any_runtime();
+
+	return runtime == NULL || runtime == PYTHON_RUNTIME_BUSY ||
+	    runtime->is_supported ? runtime : NULL;
+}
+
+const struct python_runtime *
+python_learn_loop(const struct python_runtime *runtime, uint64_t address)
+{
+	struct python_runtime *next;
+	const unsigned char *index;
+	size_t size;
+
+	if (atomic_exchange(&is_busy, true))
+		return PYTHON_RUNTIME_BUSY;
+	next = &runtimes[runtime == &runtimes[0]];
+	*next = *runtime;
+	index = python_index(address, &size);
+	if (atomic_load(&known) == runtime && index != NULL &&
+	    python_set_loop(next, address, index, size, (uintptr_t)index)) {
+		python_find_loop(next, false);
+		atomic_store(&known, next);
+		runtime = next;
+	}
+	atomic_store(&is_busy, false);
+	return runtime;
+}
+
+bool
+python_is_unsupported(const struct unwinder *unwinder)
+{
+	const struct python_runtime *runtime = python_any_runtime();
+	size_t i;
+
+	if (runtime == NULL || runtime == PYTHON_RUNTIME_BUSY ||
+	    runtime->is_supported)
+		return false;
+	for (i = 0; i < unwinder->stack.n; i++)
+		if (python_is_loop(runtime,
+		    unwinder->stack.frames[i].address))
+			return true;
+	return false;
 }

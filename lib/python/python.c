@@ -364,8 +364,12 @@ count_loops(const struct python_reading *reading, size_t *last)
 	const size_t n = unwinder->stack.n;
 	size_t i = unwinder->n_kept < python->n_counted ? unwinder->n_kept :
 	    python->n_counted;
-	uint32_t count = i > 0 ? frames[i - 1].loops : 0;
+	uint32_t count;
 
+	if (python->counted_by != reading->runtime)
+		i = 0;
+	python->counted_by = reading->runtime;
+	count = i > 0 ? frames[i - 1].loops : 0;
 	for (; i < n; i++) {
 		count += python_is_loop(reading->runtime, frames[i].address);
 		frames[i].loops = count;
@@ -423,6 +427,25 @@ read_all(struct python_reading *reading, size_t *n_loops, size_t *last)
 	    PYTHON_UNKNOWN : result;
 }
 
+/*
+ * Finds the loop of an interpreter without symbols, by a frame with an anchor: that
+ * is in nothing but the loop.  False: there is none that proves it.
+ */
+static bool
+learn_loop(struct python_reading *reading)
+{
+	const size_t native = reading->outermost;
+
+	if (native == PYTHON_NOT_PLACED || native == 0 || reading->is_partial)
+		return false;
+	reading->runtime = python_learn_loop(reading->runtime,
+	    python_native_address(reading, native) - 1);
+	if (reading->runtime == PYTHON_RUNTIME_BUSY)
+		return false;
+	reading->layout = &reading->runtime->layout;
+	return reading->runtime->loop_end != 0;
+}
+
 enum python_result
 python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
     size_t *innermost)
@@ -444,6 +467,11 @@ python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
 	reading.layout = &reading.runtime->layout;
 	python->n_walks++;
 	result = read_all(&reading, &n_loops, innermost);
+	if (reading.runtime->loop_end == 0) {
+		if (!learn_loop(&reading))
+			return PYTHON_NONE;
+		result = read_all(&reading, &n_loops, innermost);
+	}
 	if (result == PYTHON_UNKNOWN && python->n_states > 0) {
 		/* The thread may be in an interpreter that is new to it. */
 		python->n_states = 0;

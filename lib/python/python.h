@@ -67,7 +67,10 @@ struct python {
 	unsigned n_states;
 	uint32_t n_searched, n_misses;	/* how long the last search was; in
 					   vain */
-	size_t n_counted;	/* native frames whose `loops` are set */
+	uint64_t code_type;	/* of code objects, once it is known; 0 */
+	size_t n_counted;	/* native frames whose `loops` are set, by
+				   what was known of the interpreter then: */
+	const struct python_runtime *counted_by;
 	uint64_t n_walks;
 	uint64_t pages[PYTHON_N_PAGES];	/* page | walk, modulo a page */
 };
@@ -120,17 +123,31 @@ python_begin(struct python *python)
 	python->stack.n = python->n_counted = 0;
 	python->n_states = 0;
 	python->n_searched = python->n_misses = 0;
+	python->code_type = 0;
 }
 
 /* ---- python-layout.c ---- */
 
 /*
- * The interpreter that the process has loaded; NULL: none that is known.
+ * The interpreter that the process has loaded; NULL: none whose frames can be read.
  * PYTHON_RUNTIME_BUSY: another thread is about to find it.
  */
 extern const struct python_runtime python_runtime_busy;
 #define PYTHON_RUNTIME_BUSY (&python_runtime_busy)
 
 const struct python_runtime *python_runtime(void);
+
+/*
+ * The same interpreter, with the loop, of which an address is known that no symbol
+ * has shown.  The loop may still be unknown.
+ */
+const struct python_runtime *python_learn_loop(
+    const struct python_runtime *runtime, uint64_t address);
+
+/*
+ * Whether a stack has the loop of an interpreter whose frames cannot be read.
+ * O(frames), if there is such an interpreter.
+ */
+bool python_is_unsupported(const struct unwinder *unwinder);
 
 #endif

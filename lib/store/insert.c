@@ -280,6 +280,8 @@ insert_begin(struct insertion *insertion)
 		unwinder->end = UNWIND_NO_PYTHON;
 		return insert_partial(thread, insertion->leaf);
 	case PYTHON_NONE:
+		if (python_is_unsupported(unwinder))
+			datafile_flag(CPPROFDATA_UNKNOWN_PYTHON);
 		break;
 	case PYTHON_FOUND:
 		insertion->python = python->stack.frames;

@@ -162,6 +162,25 @@ traits_look_for(struct found_module *module, const struct link_map *map,
 	atomic_store(&module->map, map);
 }
 
+/*
+ * An interpreter that is part of a program without symbols has its structure in a
+ * section of its own.
+ */
+static void
+traits_look_for_python(const struct link_map *program)
+{
+	enum { RUNTIME_SIZE = 65536 };	/* all are several times as large */
+	void *runtime;
+
+	if (atomic_load(&python.map) != NULL)
+		return;
+	runtime = traits_section(program, ".PyRuntime", RUNTIME_SIZE);
+	if (runtime == NULL)
+		return;
+	atomic_store(&python.at, runtime);
+	atomic_store(&python.map, program);
+}
+
 /* Forgets a module that was unloaded. */
 static void
 traits_check_found(struct found_module *module)
@@ -299,6 +318,12 @@ traits_forbid_trampoline(void)
 	return atomic_load_explicit(&forbidden, memory_order_relaxed);
 }
 
+void *
+traits_python_runtime(void)
+{
+	return atomic_load_explicit(&python.at, memory_order_relaxed);
+}
+
 const struct link_map *
 traits_python(void)
 {
@@ -356,12 +381,14 @@ traits_begin(void)
 	void *symbol = NULL;
 	size_t n;
 	const struct link_map *map = lookup_loaded(&n);
+	const struct link_map *const program = map;
 
 	for (; n > 0; n--, map = map->l_next)
 		if (((uintptr_t)map->l_ld < process.own_start ||
 		    (uintptr_t)map->l_ld >= process.own_end) &&
 		    (traits_of(map) & HAS_SENSITIVE) != 0)
 			find_sensitive(map, &own_libc);
+	traits_look_for_python(program);
 	/*
 	 * Make a context that never runs.  Not through the linker, since
 	 * sanitizers replace makecontext; and not where it would make a shadow

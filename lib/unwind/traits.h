@@ -79,6 +79,9 @@ bool traits_is_go(const void *address);
  */
 const struct link_map *traits_python(void);
 
+/* Where its structure _PyRuntime is. */
+void *traits_python_runtime(void);
+
 /*
  * Likewise whether greenlet was seen, the library that runs Python code on stacks
  * which it copies away and back; and whether an address lies in it.
@@ -91,5 +94,14 @@ bool traits_is_greenlet(uint64_t address);
  * lock.
  */
 void *traits_symbol(const struct link_map *map, const char *name);
+
+/* ---- section.c ---- */
+
+/*
+ * Where the program has a section of data that is at least so long; NULL: nowhere.
+ * Reads the program's file, so from the constructor.
+ */
+void *traits_section(const struct link_map *program, const char *name,
+    size_t size);
 
 #endif

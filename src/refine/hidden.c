@@ -47,6 +47,44 @@ struct hidden_known {
 	unsigned char *runs;		/* [names] likewise HIDES_INTERPRETER */
 };
 
+/* The modules of interpreters by the name of the evaluation loop. */
+static void
+hidden_find_loops(struct hidden_known *known, uint32_t loop)
+{
+	const struct profile *profile = known->profile;
+
+	for (uint32_t i = 0; i < profile->n_frames; i++) {
+		const struct frame *frame = &profile->frames[i];
+
+		if (frame->module != NO_MODULE && profile->locations[
+		        frame->first_location].function == loop)
+			known->has_interpreter[frame->module] = true;
+	}
+}
+
+/*
+ * Likewise of a stripped interpreter: what runs an interpreted frame is the loop,
+ * or another interpreted frame.
+ */
+static void
+hidden_find_nameless_loops(struct hidden_known *known)
+{
+	const struct profile *profile = known->profile;
+	const struct sample_tree *tree = profile->tree;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const uint32_t parent = tree->parent[node];
+		const struct frame *runs;
+
+		if (parent == NO_NODE ||
+		    !profile->frames[tree->label[node]].is_interpreted)
+			continue;
+		runs = &profile->frames[tree->label[parent]];
+		if (!runs->is_interpreted && runs->module != NO_MODULE)
+			known->has_interpreter[runs->module] = true;
+	}
+}
+
 /* Finds the modules that have interpreters, if any frame is interpreted. */
 static int
 hidden_find_interpreters(struct hidden_known *known, struct error *error)
@@ -59,20 +97,17 @@ hidden_find_interpreters(struct hidden_known *known, struct error *error)
 
 	for (uint32_t i = 0; i < profile->n_frames && !found; i++)
 		found = profile->frames[i].is_interpreted;
-	if (!found || name == NO_NAME)
+	if (!found)
 		return 0;
 	known->has_interpreter = memory_array(profile->n_modules,
 	    sizeof *known->has_interpreter, error);
 	known->runs = memory_array(names_count(profile->names), 1, error);
 	if (error->is_set)
 		return -1;
-	for (uint32_t i = 0; i < profile->n_frames; i++) {
-		const struct frame *frame = &profile->frames[i];
-
-		if (frame->module != NO_MODULE && profile->locations[
-		        frame->first_location].function == name)
-			known->has_interpreter[frame->module] = true;
-	}
+	if (name != NO_NAME)
+		hidden_find_loops(known, name);
+	else
+		hidden_find_nameless_loops(known);
 	for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
 		if ((known->globs[i] = pattern_new(interpreter_globs[i],
 		                                   error)) == NULL)

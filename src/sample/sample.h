@@ -498,6 +498,9 @@ void sample_file_count(struct sample_file *file, struct sample_thread *thread,
 void sample_file_drop(struct sample_file *file, enum cpprofdata_drop reason,
                       unsigned resource, uint64_t samples, uint64_t hits);
 
+/* Sets a flag of the header. */
+void sample_file_flag(struct sample_file *file, uint32_t flag);
+
 /* Notes the CPU time that the process has used while it was sampled. */
 void sample_file_note_cpu(struct sample_file *file, uint64_t cpu_ns,
                           uint64_t sampling_ns);
@@ -536,29 +539,50 @@ void sample_python_free(struct sample_python *python);
  */
 int sample_python_begin(struct sample_python *python, struct error *error);
 
-/* Where a module has what is needed of the interpreter. */
+/*
+ * Where a module has what is needed of the interpreter.  All but the runtime are 0
+ * where no symbol has them, as in a stripped program.
+ */
 struct sample_python_symbols {
 	uint64_t runtime, code_type, version, loop, loop_size;
-	uint64_t index, index_size;	/* .eh_frame_hdr; 0: there is none */
+	/* Where functions begin, as .eh_frame_hdr has it. */
+	unsigned char *index;		/* [index_size]; NULL: not known */
+	uint64_t index_size, index_address;
 };
 
-/* False: it has no interpreter. */
-bool sample_python_symbols(const struct elf_file *file,
-                           struct sample_python_symbols *symbols);
+/*
+ * By its symbols, or by the section .PyRuntime: 1; 0: it has no interpreter; -1
+ * with *error set.  The index is freed by the caller, after all processes that
+ * were added with it.
+ */
+int sample_python_symbols(const struct elf_file *file,
+                          struct sample_python_symbols *symbols,
+                          struct error *error);
 
 struct sample_python_process;
 
 /*
  * Adds a process in which the interpreter's module was loaded at `bias`, for one
- * file; it replaces another of the same number.  NULL if its interpreter is of
- * an unknown version or cannot be read, *is_refused: as the kernel forbids that;
- * or with *error set.
+ * file; it replaces another of the same number.  NULL if its interpreter cannot be
+ * read, *is_refused: as the kernel forbids that; or with *error set.
  */
 struct sample_python_process *sample_python_add(struct sample_python *python,
     uint32_t pid, const struct sample_python_symbols *symbols, uint64_t bias,
     bool *is_refused, struct error *error);
 void sample_python_remove(struct sample_python *python,
                           struct sample_python_process *process);
+
+/*
+ * Whether its frames can be read: it is of a known version, and its offsets are
+ * possible ones.
+ */
+bool sample_python_is_supported(const struct sample_python_process *process);
+
+/*
+ * Whether the loop's place is known.  That of a stripped interpreter is found by
+ * the first frames that sample_python_frames places.
+ */
+bool sample_python_knows_loop(const struct sample_python_process *process);
 
 /* Whether a frame is that of the evaluation loop, which begins at ... */
 bool sample_python_is_loop(const struct sample_python_process *process,

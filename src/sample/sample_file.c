@@ -399,6 +399,12 @@ sample_file_drop(struct sample_file *file, enum cpprofdata_drop reason,
 }
 
 void
+sample_file_flag(struct sample_file *file, uint32_t flag)
+{
+	file->header->flags |= flag;
+}
+
+void
 sample_file_note_cpu(struct sample_file *file, uint64_t cpu_ns,
                      uint64_t sampling_ns)
 {

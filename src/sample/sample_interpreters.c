@@ -47,6 +47,8 @@ sample_interpreters_free(struct sample_interpreters *interpreters)
 {
 	if (interpreters == NULL)
 		return;
+	for (size_t i = 0; i < interpreters->n_modules; i++)
+		free(interpreters->modules[i].symbols.index);
 	free(interpreters->modules);
 	free(interpreters);
 }
@@ -74,7 +76,7 @@ interpreter_symbols(struct sample_interpreters *interpreters, uint32_t number,
 	if (!known->is_known &&
 	    module_file_open(&own, &file) == MODULE_FILE_OPEN) {
 		known->has_python = sample_python_symbols(&file,
-		                                          &known->symbols);
+		    &known->symbols, error) > 0;
 		elf_file_close(&file);
 	}
 	known->is_known = true;
@@ -119,7 +121,7 @@ sample_interpreters_look(struct sample_interpreters *interpreters,
 			continue;
 		symbols = interpreter_symbols(interpreters, map->module,
 		                              error);
-		if (symbols != NULL)
+		if (symbols != NULL && !error->is_set)
 			*process = sample_python_add(interpreters->python, pid,
 			    symbols, map->start - perf_machine_address(
 			        whole->machine, map, map->start),

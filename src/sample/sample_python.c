@@ -42,8 +42,10 @@
 #include <unistd.h>
 
 #include "cpython/layout.h"
+#include "dwarf/cfi.h"
 #include "src/base/clock.h"
 #include "src/base/memory.h"
+#include "src/symbols/unwind/stack_unwinder.h"
 
 enum {
 	PYTHON_MAX_STATES = 4,		/* of one thread */
@@ -68,7 +70,6 @@ enum {
 	READER_MANY_THREADS = 64,	/* as in lib/python/python.c */
 	READER_SEARCH_EVERY = 16,
 	READER_LOOP_MAX = 4 << 20,	/* bytes, many times what they are */
-	READER_INDEX_MAX = 64 << 20,
 };
 
 struct outside_frame {
@@ -95,6 +96,7 @@ struct outside_walk {
 	unsigned n_states;
 	uint32_t n_searched;
 	uint64_t n_walks;
+	uint64_t code_type;	/* of code objects, once it is known; 0 */
 	struct python_group *groups;
 	size_t n_groups, groups_capacity;
 };
@@ -170,6 +172,7 @@ struct python_memo {
 	uint64_t states[PYTHON_MAX_STATES];
 	unsigned n_states;
 	uint32_t n_searched, n_misses, n_samples;
+	uint64_t code_type;
 	uint64_t *ahead;	/* [n_ahead] blocks that were used, by address */
 	size_t n_ahead;
 };
@@ -197,6 +200,8 @@ struct python_known {
 
 struct sample_python_process {
 	struct python_process process;
+	struct sample_python_symbols symbols;
+	uint64_t bias;
 	struct id_table codes;		/* their numbers index: */
 	struct python_known *known;
 	size_t known_capacity;
@@ -820,6 +825,7 @@ python_reader_take(struct python_reader *reader,
 	reader->turn++;
 	reader->n_arena = reader->n_used = reader->n_misses = 0;
 	reader->python.fresh.n = reader->python.n_groups = 0;
+	reader->python.code_type = memo->code_type;
 	python_reader_read_ahead(reader, memo);
 	if (python_reader_find_states(&reading, memo)) {
 		is_whole = python_reader_walk(&reading, &is_outer);
@@ -829,6 +835,7 @@ python_reader_take(struct python_reader *reader,
 		is_read = reader->is_first || python_reader_verify(&reading);
 	}
 	end_ns = clock_ns(CLOCK_MONOTONIC);
+	memo->code_type = reader->python.code_type;
 	python_reader_remember(reader, memo);
 	memo->n_samples++;
 	snapshot = python_reader_make_snapshot(&reader->python);
@@ -1194,54 +1201,161 @@ python_process_read(uint32_t pid, uint64_t at, void *to, size_t size)
 	    (ssize_t)size;
 }
 
-/* Looks for code of the loop that lies apart. */
+/*
+ * Looks for code of the loop that lies apart.  address: of an instruction of the
+ * loop, if no symbol says where it is.
+ */
 static void
-python_process_find_cold(uint32_t pid,
-                         const struct sample_python_symbols *symbols,
-                         uint64_t bias, struct python_runtime *runtime)
+python_process_find_loop(struct sample_python_process *process,
+                         uint64_t address)
 {
-	unsigned char *code, *index;
-
-	if (symbols->loop_size > READER_LOOP_MAX || symbols->index_size == 0 ||
-	    symbols->index_size > READER_INDEX_MAX)
-		return;
-	index = malloc(symbols->index_size + symbols->loop_size);
-	if (index == NULL)
-		return;
-	code = index + symbols->index_size;
-	if (python_process_read(pid, runtime->loop, code,
-	                        symbols->loop_size) &&
-	    python_process_read(pid, symbols->index + bias, index,
-	                        symbols->index_size))
-		python_find_cold(runtime, code, index, symbols->index_size,
-		                 symbols->index + bias);
-	free(index);
-}
-
-bool
-sample_python_symbols(const struct elf_file *file,
-                      struct sample_python_symbols *symbols)
-{
-	GElf_Shdr header;
-	static const GElf_Word types[] = { SHT_DYNSYM, SHT_SYMTAB };
-	const bool has_index = elf_file_named_section(file, ".eh_frame_hdr",
-	                                              &header) != NULL;
+	const struct sample_python_symbols *symbols = &process->symbols;
+	const uint64_t at = symbols->index_address + process->bias;
+	const uint32_t pid = process->process.pid;
+	struct python_runtime runtime = process->process.runtime;
+	unsigned char *code, apart[PYTHON_BEGIN_SIZE];
 	uint64_t size;
 
-	symbols->index = has_index ? header.sh_addr : 0;
-	symbols->index_size = has_index ? header.sh_size : 0;
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (elf_symbols_lookup(file, types[i], "_PyRuntime",
-		        &symbols->runtime, &size) &&
-		    elf_symbols_lookup(file, types[i], "PyCode_Type",
-		        &symbols->code_type, &size) &&
-		    elf_symbols_lookup(file, types[i], "Py_Version",
-		        &symbols->version, &size) &&
-		    elf_symbols_lookup(file, types[i],
-		        "_PyEval_EvalFrameDefault", &symbols->loop,
-		        &symbols->loop_size))
-			return true;
-	return false;
+	if (symbols->index == NULL || (runtime.loop_end == 0 &&
+	        !python_set_loop(&runtime, address, symbols->index,
+	                         symbols->index_size, at)))
+		return;
+	size = runtime.loop_end - runtime.loop;
+	code = size < PYTHON_BEGIN_SIZE || size > READER_LOOP_MAX ? NULL :
+	    malloc(size);
+	if (code != NULL &&
+	    python_process_read(pid, runtime.loop, code, size)) {
+		python_find_cold(&runtime, code, symbols->index,
+		                 symbols->index_size, at);
+		if (symbols->loop_size == 0 && runtime.cold_end != 0 &&
+		    python_process_read(pid, runtime.cold, apart,
+		                        sizeof apart))
+			python_order_loop(&runtime, code, apart);
+		process->process.runtime = runtime;
+	}
+	free(code);
+}
+
+/*
+ * An index of functions in the form of .eh_frame_hdr, from .eh_frame: static
+ * programs have only that.
+ */
+static int
+python_make_index(const struct elf_file *file,
+                  struct sample_python_symbols *symbols, struct error *error)
+{
+	static const unsigned char header[CFI_INDEX_HEADER] = {
+		1, DWARF_EH_PE_omit, DWARF_EH_PE_udata4,
+		DWARF_EH_PE_datarel | DWARF_EH_PE_sdata4
+	};
+	struct symbol_table *ranges = symbol_table_new(error);
+	struct cfi_index_row *rows;
+	uint32_t n;
+
+	if (ranges == NULL || unwind_ranges_add(ranges, file, error) != 0 ||
+	    symbol_table_sort(ranges, error) != 0) {
+		symbol_table_free(ranges);
+		return -1;
+	}
+	n = (uint32_t)symbol_table_count(ranges);
+	symbols->index_size = sizeof header + n * sizeof *rows;
+	symbols->index = memory_array(symbols->index_size, 1, error);
+	if (symbols->index != NULL && n > 0) {
+		symbols->index_address = symbol_table_at(ranges, 0)->start;
+		memcpy(symbols->index, header, sizeof header);
+		memcpy(symbols->index + sizeof header - sizeof n, &n, sizeof n);
+		rows = (struct cfi_index_row *)(void *)(symbols->index +
+		    sizeof header);
+		for (uint32_t i = 0; i < n; i++)
+			rows[i].address = (int32_t)(symbol_table_at(ranges,
+			    i)->start - symbols->index_address);
+	}
+	symbol_table_free(ranges);
+	return symbols->index != NULL ? 0 : -1;
+}
+
+/* Finds where the file's functions begin. */
+static int
+python_find_index(const struct elf_file *file,
+                  struct sample_python_symbols *symbols, struct error *error)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_named_section(file, ".eh_frame_hdr",
+	                                          &header);
+	Elf_Data *data = section == NULL ? NULL : elf_file_contents(section);
+
+	if (data == NULL || data->d_size < CFI_INDEX_HEADER)
+		return python_make_index(file, symbols, error);
+	symbols->index_address = header.sh_addr;
+	symbols->index_size = data->d_size;
+	symbols->index = memory_copy(data->d_buf, data->d_size, 1, error);
+	return symbols->index != NULL ? 0 : -1;
+}
+
+int
+sample_python_symbols(const struct elf_file *file,
+                      struct sample_python_symbols *symbols,
+                      struct error *error)
+{
+	static const GElf_Word types[] = { SHT_DYNSYM, SHT_SYMTAB };
+	GElf_Shdr header;
+	uint64_t size;
+	bool found = false;
+
+	*symbols = (struct sample_python_symbols){ 0 };
+	for (size_t i = 0; !found && i < sizeof types / sizeof *types; i++) {
+		found = elf_symbols_lookup(file, types[i], "_PyRuntime",
+		    &symbols->runtime, &size);
+		if (!found)
+			continue;
+		/* What is missing is found by what the interpreter runs. */
+		elf_symbols_lookup(file, types[i], "PyCode_Type",
+		                   &symbols->code_type, &size);
+		elf_symbols_lookup(file, types[i], "Py_Version",
+		                   &symbols->version, &size);
+		elf_symbols_lookup(file, types[i], "_PyEval_EvalFrameDefault",
+		                   &symbols->loop, &symbols->loop_size);
+	}
+	if (!found && elf_file_named_section(file, ".PyRuntime",
+	                                     &header) != NULL) {
+		symbols->runtime = header.sh_addr;
+		found = true;
+	}
+	return !found ? 0 :
+	    python_find_index(file, symbols, error) == 0 ? 1 : -1;
+}
+
+/* Where an interpreter is, and its layout; false: it cannot be read. */
+static bool
+python_process_open(struct sample_python_process *process, bool *is_refused)
+{
+	_Alignas(8) unsigned char table[PYTHON_TABLE_SIZE];
+	const struct sample_python_symbols *symbols = &process->symbols;
+	struct python_runtime *runtime = &process->process.runtime;
+	const uint32_t pid = process->process.pid;
+	const uint64_t bias = process->bias;
+	uint64_t version = 0;
+
+	*runtime = (struct python_runtime){
+		.runtime = symbols->runtime + bias,
+		.code_type = symbols->code_type == 0 ? 0 :
+		    symbols->code_type + bias,
+	};
+	if (symbols->loop_size > 0) {
+		runtime->loop = symbols->loop + bias;
+		runtime->loop_end = runtime->loop + symbols->loop_size;
+	}
+	if ((symbols->version != 0 && !python_process_read(pid,
+	        symbols->version + bias, &version, sizeof version)) ||
+	    !python_process_read(pid, runtime->runtime, table, sizeof table)) {
+		*is_refused = errno == EPERM;
+		return false;
+	}
+	runtime->is_supported = python_layout_find((uint32_t)version, table,
+	                                           &runtime->layout);
+	if (runtime->loop_end != 0)
+		python_process_find_loop(process, 0);
+	return true;
 }
 
 struct sample_python_process *
@@ -1249,39 +1363,43 @@ sample_python_add(struct sample_python *python, uint32_t pid,
                   const struct sample_python_symbols *symbols, uint64_t bias,
                   bool *is_refused, struct error *error)
 {
-	_Alignas(8) unsigned char table[PYTHON_TABLE_SIZE];
-	struct sample_python_process *process;
-	struct python_runtime runtime = {
-		.runtime = symbols->runtime + bias,
-		.code_type = symbols->code_type + bias,
-		.loop = symbols->loop + bias,
-		.loop_end = symbols->loop + bias + symbols->loop_size,
-	};
-	uint64_t version;
-	int result;
+	struct sample_python_process *process = memory_array(1,
+	    sizeof *process, error);
+	int result = 0;
 
 	*is_refused = false;
-	if (!python_process_read(pid, symbols->version + bias, &version,
-	                         sizeof version) ||
-	    !python_process_read(pid, runtime.runtime, table, sizeof table)) {
-		*is_refused = errno == EPERM;
-		return NULL;
-	}
-	if (!python_layout_find((uint32_t)version, table, &runtime.layout))
-		return NULL;
-	python_process_find_cold(pid, symbols, bias, &runtime);
-	process = memory_array(1, sizeof *process, error);
 	if (process == NULL)
 		return NULL;
-	process->process = (struct python_process){ pid, ++python->n_serials,
-		runtime };
-	pthread_mutex_lock(&python->lock);
-	result = python_process_insert(python, &process->process, error);
-	pthread_mutex_unlock(&python->lock);
+	process->process.pid = pid;
+	process->symbols = *symbols;
+	process->bias = bias;
+	if (!python_process_open(process, is_refused)) {
+		free(process);
+		return NULL;
+	}
+	process->process.serial = ++python->n_serials;
+	if (process->process.runtime.is_supported) {
+		pthread_mutex_lock(&python->lock);
+		result = python_process_insert(python, &process->process,
+		                               error);
+		pthread_mutex_unlock(&python->lock);
+	}
 	if (result == 0)
 		return process;
 	free(process);
 	return NULL;
+}
+
+bool
+sample_python_is_supported(const struct sample_python_process *process)
+{
+	return process->process.runtime.is_supported;
+}
+
+bool
+sample_python_knows_loop(const struct sample_python_process *process)
+{
+	return process->process.runtime.loop_end != 0;
 }
 
 /* ---- what was read ---- */
@@ -1424,19 +1542,56 @@ python_take_innermost(struct outside_reading *reading,
 	reading->innermost = PYTHON_NOT_PLACED;
 }
 
-/* Places what was read, in python->placed; false: it does not fit. */
+/* Places the groups of all states; false: they do not fit. */
 static bool
-python_fit(struct sample_python *python, struct outside_reading *reading,
-           const struct sample_snapshot *snapshot)
+python_place_states(struct sample_python *python,
+                    struct outside_reading *reading,
+                    const struct sample_snapshot *snapshot)
 {
-	size_t n_loops, last;
-
-	if (!snapshot->is_whole)
-		return false;
+	python->placed.n = 0;
+	reading->n_placed = 0;
+	reading->innermost = reading->outermost = PYTHON_NOT_PLACED;
 	for (unsigned i = 0; i < snapshot->n_states; i++)
 		if (!python_place_groups(reading, snapshot, i,
 		                         &python->placed))
 			return false;
+	return true;
+}
+
+/*
+ * Finds the loop of a stripped interpreter, by a frame with an anchor: that is in
+ * nothing but the loop.  False: there is none that proves it.
+ */
+static bool
+python_learn_loop(struct sample_python_process *process,
+                  const struct outside_reading *reading)
+{
+	const size_t native = reading->outermost;
+
+	if (native == PYTHON_NOT_PLACED || native == 0 ||
+	    reading->is_partial || reading->stack->was_guessed)
+		return false;
+	python_process_find_loop(process,
+	    outside_native_address(reading, native) - 1);
+	return python_is_loop(&process->process.runtime,
+	                      outside_native_address(reading, native));
+}
+
+/* Places what was read, in python->placed; false: it does not fit. */
+static bool
+python_fit(struct sample_python *python, struct sample_python_process *process,
+           struct outside_reading *reading,
+           const struct sample_snapshot *snapshot)
+{
+	size_t n_loops, last;
+
+	if (!snapshot->is_whole ||
+	    !python_place_states(python, reading, snapshot))
+		return false;
+	if (!sample_python_knows_loop(process) &&
+	    (!python_learn_loop(process, reading) ||
+	     !python_place_states(python, reading, snapshot)))
+		return false;
 	if (python_is_at_entry(reading))
 		python_take_innermost(reading, &python->placed);
 	else if (snapshot->is_outer)
@@ -1457,25 +1612,22 @@ python_fit(struct sample_python *python, struct outside_reading *reading,
  */
 static bool
 python_place_all(struct sample_python *python,
-                 const struct python_runtime *runtime,
+                 struct sample_python_process *process,
                  const struct sample_snapshot *snapshot,
                  const struct sample_stack *stack)
 {
 	struct outside_reading reading = {
-		.runtime = runtime,
-		.layout = &runtime->layout,
-		.innermost = PYTHON_NOT_PLACED,
-		.outermost = PYTHON_NOT_PLACED,
+		.runtime = &process->process.runtime,
+		.layout = &process->process.runtime.layout,
 		.is_partial = stack->is_partial,
 		.stack = stack,
 		.profile = python->profile,
 	};
 
-	python->placed.n = 0;
 	if (outside_n_native(&reading) == 0 ||
 	    !outside_reserve(&python->placed, snapshot->n + 1))
 		return false;
-	if (!python_fit(python, &reading, snapshot)) {
+	if (!python_fit(python, process, &reading, snapshot)) {
 		/* What is further out than the innermost loop is not known. */
 		python_count_loops(&reading, 0, &python->n_outside);
 		return false;
@@ -1592,8 +1744,7 @@ python_use_snapshot(struct sample_python *python,
 	}
 	if (python_learn(process, snapshot, file, error) != 0)
 		return -1;
-	*is_unfit = !python_place_all(python, &process->process.runtime,
-	                              snapshot, stack);
+	*is_unfit = !python_place_all(python, process, snapshot, stack);
 	return *is_unfit ? 0 : python_name_all(python, process, error);
 }
 

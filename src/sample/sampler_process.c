@@ -169,6 +169,7 @@ sampler_look_for_python(struct sampler *sampler,
 	        &sampler->result.refuses_python, error) != 0)
 		return -1;
 	if (process->python != NULL &&
+	    sample_python_is_supported(process->python) &&
 	    sampler->python_state == SAMPLER_NO_PYTHON)
 		sampler->python_state = SAMPLER_WANTS_PYTHON;
 	return 0;
@@ -255,19 +256,32 @@ sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
                     const struct sample_stack *stack,
                     struct sample_python_stack *python, struct error *error)
 {
+	bool knows_loop;
 	size_t at = stack->n_kernel;
 	int found;
 
 	*python = (struct sample_python_stack){ 0 };
 	if (process->python == NULL)
 		return 0;
+	knows_loop = sample_python_knows_loop(process->python);
 	while (at < stack->n && !sample_python_is_loop(process->python,
 	                                               &stack->frames[at]))
 		at++;
-	if (at == stack->n)
+	if (at == stack->n && knows_loop)
 		return 0;
+	if (!sample_python_is_supported(process->python)) {
+		if (knows_loop)
+			sample_file_flag(process->file,
+			                 CPPROFDATA_UNKNOWN_PYTHON);
+		return 0;
+	}
 	found = sample_python_frames(sampler->python, process->python,
 	    process->file, sample, stack, python, error);
+	if (!sample_python_knows_loop(process->python)) {
+		/* Nor is it known whether there are such frames. */
+		*python = (struct sample_python_stack){ 0 };
+		return found;
+	}
 	if (python->n_outside > 0 || python->is_unfit)
 		sample_walk_cut(sampler->walker, python->n_outside,
 		                !python->is_unfit);

@@ -374,6 +374,8 @@ cpprofdata_add_tallies(const struct cpprofdata_file *file,
 		  "ticks can miss: allow perf events" },
 		{ CPPROFDATA_LIVE_LOST, "processes whose freed memory is not "
 		  "known to the end: a child was killed in the collector" },
+		{ CPPROFDATA_UNKNOWN_PYTHON, "processes of a Python whose "
+		  "functions cannot be read" },
 		{ CPPROFDATA_TRUNCATED, "files truncated while recorded, "
 		  "written again when the process ended" },
 	};

@@ -403,6 +403,7 @@ struct cpprofdata_summary {
 	uint64_t n_lost;	/* samples lost because there was no room */
 	uint64_t n_unfit;	/* samples whose Python frames did not fit the
 				 * native ones */
+	uint64_t n_unknown_python;	/* files with CPPROFDATA_UNKNOWN_PYTHON */
 	uint64_t n_running;	/* files whose process has not ended */
 	uint64_t n_by_ticks;	/* files with CPPROFDATA_CLOCK_GIVEN_UP */
 	/* The sources of resources, each once; the first that fit. */

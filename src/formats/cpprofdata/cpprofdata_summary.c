@@ -135,6 +135,8 @@ cpprofdata_summary_add_file(const struct cpprofdata_file *file,
 	summary->n_lost += header->drops[CPPROFDATA_LOST_FULL].samples;
 	summary->n_unfit +=
 	    header->drops[CPPROFDATA_PARTIAL_INTERPRETED].samples;
+	summary->n_unknown_python +=
+	    (header->flags & CPPROFDATA_UNKNOWN_PYTHON) != 0;
 	summary->n_by_ticks +=
 	    (header->flags & CPPROFDATA_CLOCK_GIVEN_UP) != 0;
 	cpprofdata_summary_add_places(file, summary);

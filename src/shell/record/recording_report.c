@@ -256,6 +256,14 @@ report_no_python(const struct recording_report *report,
 		             "shown as [partial]: these do not fit the stack, "
 		             "as while one greenlet is switched to another",
 		             summary->n_unfit);
+	if (summary->n_unknown_python > 0)
+		message_note("Python functions are missing in %" PRIu64
+		             " process%s: cpprof reads those of CPython 3.11 "
+		             "to 3.15, not of other versions and of "
+		             "free-threaded builds; \"python3 -X perf\" (from "
+		             "3.12 on) names them",
+		             summary->n_unknown_python,
+		             summary->n_unknown_python == 1 ? "" : "es");
 	if (outside == NULL)
 		return;
 	if (outside->refuses_python)
