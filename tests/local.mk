@@ -124,6 +124,7 @@ unit_tests = $(format_tests) \
 	tests/test-output \
 	tests/test-pattern \
 	tests/test-profile \
+	tests/test-python-image \
 	tests/test-python-layout \
 	tests/test-python-loop \
 	tests/test-sample-tree \
@@ -274,6 +275,11 @@ tests_test_stack_unwinder_LDADD = $(unit_libs)
 EXTRA_DIST += tests/circles.awk tests/fuzz-dwarf.c
 
 # It has addresses in its own code.
+tests_test_python_image_SOURCES = tests/test-python-image.c
+tests_test_python_image_CFLAGS = $(unit_cflags)
+tests_test_python_image_LDADD = $(unit_libs)
+EXTRA_DIST += tests/record-python-image.py tests/programs/pyimage.py \
+	tests/data/python/3.14.image tests/data/python/3.15.image
 tests_test_python_layout_SOURCES = tests/test-python-layout.c
 tests_test_python_layout_CFLAGS = $(unit_cflags)
 tests_test_python_layout_LDADD = $(unit_libs)

@@ -83,7 +83,8 @@ def recorder(recording, *options):
                 process.wait(PATIENCE)
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate()
+        if not process.stderr.closed:
+            process.communicate()
 
 
 def record(directory, name, words, *options):
@@ -307,11 +308,10 @@ def check_processes(directory, version, interpreter):
 
 
 RUNS = """
-import sys
 def leaf(n):
     for i in range(n): i * i + 1
-print("begins", flush=True)
-while sys.stdin.read(1): leaf(300000)
+while not os.path.exists(os.path.join(sys.argv[1], "go")): leaf(3000)
+for _ in range(int(sys.argv[2])): leaf(300000)
 """
 
 
@@ -319,22 +319,16 @@ def run_changed(directory, interpreter, change, is_nameless):
     """What python.run_changed returns, of a process that runs already."""
     with tempfile.TemporaryDirectory(dir=directory) as place:
         found = python.changed(place, interpreter, change, is_nameless)
-        path = script(place, "runs.py", RUNS)
+        path = script(place, "runs.py", "import os, sys\n", RUNS)
         recording = os.path.join(place, "recording")
-        with subprocess.Popen(
-                [found[0], path], env={**os.environ, **found[1]}, text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        with subprocess.Popen([found[0], path, place, str(rounds(20))],
+                              env={**os.environ, **found[1]}) as program:
             try:
-                program.stdout.readline()
-                with subprocess.Popen(
-                        [CPPROF, "record", "--no-prompt", "-r", "cpu", "-o",
-                         recording, "-p", str(program.pid)], text=True,
-                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) \
-                        as process:
-                    while not files(recording) and process.poll() is None:
-                        time.sleep(0.02)
-                    program.communicate("x" * rounds(20), PATIENCE)
-                    said = process.communicate()[1]
+                with recorder(recording, "-p", str(program.pid), "-r",
+                              "cpu") as process:
+                    script(place, "go")
+                    program.wait(PATIENCE)
+                    said = process.communicate(timeout=PATIENCE)[1]
             finally:
                 program.kill()
         assert program.returncode == 0, program.returncode
