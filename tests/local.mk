@@ -279,6 +279,7 @@ tests_test_python_image_SOURCES = tests/test-python-image.c
 tests_test_python_image_CFLAGS = $(unit_cflags)
 tests_test_python_image_LDADD = $(unit_libs)
 EXTRA_DIST += tests/record-python-image.py tests/programs/pyimage.py \
+	tests/python-root.sh \
 	tests/data/python/3.14.image tests/data/python/3.15.image
 tests_test_python_layout_SOURCES = tests/test-python-layout.c
 tests_test_python_layout_CFLAGS = $(unit_cflags)
