@@ -81,9 +81,14 @@ python_is_loop(const struct python_runtime *runtime, uint64_t address)
 bool python_layout_find(uint32_t version, const void *table,
     struct python_layout *layout);
 
+#define PYTHON_BEGIN_SIZE 4
+#define PYTHON_MAX_LOOP ((uint64_t)4 << 20)	/* bytes of the loop, many times
+						   what they are */
+
 /*
  * Makes the function that an address lies in the loop, where no symbol says where
- * that is.  index[size]: as below.  False: it lies in none.
+ * that is.  index[size]: as below.  False: it lies in none, or in none of a
+ * possible size.
  */
 bool python_set_loop(struct python_runtime *runtime, uint64_t address,
     const unsigned char *index, size_t size, uint64_t index_address);
@@ -97,8 +102,6 @@ bool python_set_loop(struct python_runtime *runtime, uint64_t address,
 void python_find_cold(struct python_runtime *runtime,
     const unsigned char *code, const unsigned char *index, size_t size,
     uint64_t address);
-
-#define PYTHON_BEGIN_SIZE 4
 
 /*
  * Corrects what python_set_loop took for the loop, if that is its code that lies

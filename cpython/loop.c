@@ -63,19 +63,24 @@ read_jump(const unsigned char *code, unsigned *next, int32_t *distance)
 
 bool
 python_set_loop(struct python_runtime *runtime, uint64_t address,
-    const unsigned char *bytes, size_t size, uint64_t index_address)
+    const unsigned char *bytes, size_t n_bytes, uint64_t index_address)
 {
 	struct function_index index = { .address = index_address };
+	uint64_t start, size;
 	size_t function;
 
-	if (!cfi_index_open(bytes, bytes + size, &index.rows, &index.n))
+	if (!cfi_index_open(bytes, bytes + n_bytes, &index.rows, &index.n))
 		return false;
 	function = find_function(&index, address);
 	/* Where the last function ends the index does not say. */
 	if (function + 1 >= index.n)
 		return false;
-	runtime->loop = function_start(&index, function);
-	runtime->loop_end = function_start(&index, function + 1);
+	start = function_start(&index, function);
+	size = function_start(&index, function + 1) - start;
+	if (size < PYTHON_BEGIN_SIZE || size > PYTHON_MAX_LOOP)
+		return false;
+	runtime->loop = start;
+	runtime->loop_end = start + size;
 	return true;
 }
 

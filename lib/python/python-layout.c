@@ -27,7 +27,10 @@ python_index(uint64_t code, size_t *size)
 	return index;
 }
 
-/* Finds the code of the loop that lies apart. */
+/*
+ * Finds the code of the loop that lies apart.  is_ordered: a symbol says which one is
+ * the loop.
+ */
 static void
 python_find_loop(struct python_runtime *runtime, bool is_ordered)
 {
@@ -151,9 +154,10 @@ python_is_unsupported(const struct unwinder *unwinder)
 	if (runtime == NULL || runtime == PYTHON_RUNTIME_BUSY ||
 	    runtime->is_supported)
 		return false;
-	for (i = 0; i < unwinder->stack.n; i++)
+	/* It is most often near the innermost frame. */
+	for (i = unwinder->stack.n; i > 0; i--)
 		if (python_is_loop(runtime,
-		    unwinder->stack.frames[i].address))
+		    unwinder->stack.frames[i - 1].address))
 			return true;
 	return false;
 }

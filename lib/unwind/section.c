@@ -12,6 +12,7 @@
 
 #define MAX_SECTIONS 128
 #define MAX_NAMES 8192		/* bytes */
+#define ANYWHERE UINT64_MAX
 
 static bool
 read_part(int fd, uint64_t offset, void *to, size_t size)
@@ -65,41 +66,24 @@ read_section(int fd, const char *name, ElfW(Shdr) *section)
 }
 
 /*
- * Whether a section lies in a segment that is as the file has it, and may be
- * changed.
+ * Whether a segment that may be changed has `size` bytes of the file, at an
+ * address or at ANYWHERE.
  */
 static bool
-is_data(const ElfW(Shdr) *section)
+has_data(uint64_t address, uint64_t size)
 {
-	const ElfW(Phdr) *headers = (const void *)getauxval(AT_PHDR);
-	const size_t n = getauxval(AT_PHNUM);
-	size_t i;
+	const ElfW(Phdr) *header = (const void *)getauxval(AT_PHDR);
+	size_t n = header != NULL ? getauxval(AT_PHNUM) : 0;
+	uint64_t offset;
 
-	for (i = 0; headers != NULL && i < n; i++)
-		if (headers[i].p_type == PT_LOAD &&
-		    (headers[i].p_flags & PF_W) != 0 &&
-		    section->sh_addr >= headers[i].p_vaddr &&
-		    section->sh_addr - headers[i].p_vaddr <=
-		    headers[i].p_filesz &&
-		    section->sh_size <= headers[i].p_filesz -
-		    (section->sh_addr - headers[i].p_vaddr))
+	for (; n > 0; n--, header++) {
+		offset = address == ANYWHERE ? 0 : address - header->p_vaddr;
+		if (header->p_type == PT_LOAD &&
+		    (header->p_flags & PF_W) != 0 &&
+		    offset <= header->p_filesz &&
+		    size <= header->p_filesz - offset)
 			return true;
-	return false;
-}
-
-/* Whether a segment that may be changed has so many bytes in the file. */
-static bool
-has_data(size_t size)
-{
-	const ElfW(Phdr) *headers = (const void *)getauxval(AT_PHDR);
-	const size_t n = getauxval(AT_PHNUM);
-	size_t i;
-
-	for (i = 0; headers != NULL && i < n; i++)
-		if (headers[i].p_type == PT_LOAD &&
-		    (headers[i].p_flags & PF_W) != 0 &&
-		    headers[i].p_filesz >= size)
-			return true;
+	}
 	return false;
 }
 
@@ -111,13 +95,14 @@ traits_section(const struct link_map *program, const char *name, size_t size)
 	int fd;
 
 	/* Most programs are too small, and need not be read. */
-	if (!has_data(size))
+	if (!has_data(ANYWHERE, size))
 		return NULL;
 	fd = files_open("/proc/self/exe", O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return NULL;
 	found = read_section(fd, name, &section);
 	files_close(fd);
-	return found && section.sh_size >= size && is_data(&section) ?
+	return found && section.sh_size >= size &&
+	    has_data(section.sh_addr, section.sh_size) ?
 	    (void *)(program->l_addr + section.sh_addr) : NULL;
 }

@@ -69,7 +69,6 @@ enum {
 	READER_SHARE = 4,		/* at most a quarter of the time */
 	READER_MANY_THREADS = 64,	/* as in lib/python/python.c */
 	READER_SEARCH_EVERY = 16,
-	READER_LOOP_MAX = 4 << 20,	/* bytes, many times what they are */
 };
 
 struct outside_frame {
@@ -1221,7 +1220,7 @@ python_process_find_loop(struct sample_python_process *process,
 	                         symbols->index_size, at)))
 		return;
 	size = runtime.loop_end - runtime.loop;
-	code = size < PYTHON_BEGIN_SIZE || size > READER_LOOP_MAX ? NULL :
+	code = size < PYTHON_BEGIN_SIZE || size > PYTHON_MAX_LOOP ? NULL :
 	    malloc(size);
 	if (code != NULL &&
 	    python_process_read(pid, runtime.loop, code, size)) {
