@@ -479,6 +479,7 @@ def check_changed(directory, version, python):
                    check_unknown, directory, version, python)
     claims.attempt(f"{version}: offsets that cannot be right do no harm",
                    check_hostile, directory, version, python)
+    # A library finds its own functions by their names.
     if "LD_LIBRARY_PATH" not in found[1]:
         claims.attempt(f"{version}: an interpreter without symbols is found",
                        check_nameless, directory, version, python)
