@@ -30,7 +30,7 @@ begin(struct text *text)
 	assert_int_equal(reader_begin(&text->reader, text->source,
 	                              &text->options, READER_OFFSETS,
 	                              &text->error), 0);
-	text->json = json_reader_new(&text->reader, &text->error);
+	text->json = json_reader_new(&text->reader, NULL, &text->error);
 	assert_non_null(text->json);
 }
 

@@ -324,7 +324,7 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ PROFILE("\"events\":[{\"at\":{\"at\":1},\"frame\":0}]"),
 		  "in: 0x82: expected a time" },
 		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"none\"}],"
-		  "\"exporter\":\"cpprof\"}", "in: 0x74: expected the exporter" },
+		  "\"exporter\":\"cpprof\"}", "in: 0x7f: expected the exporter" },
 	};
 
 	(void)state;
@@ -336,6 +336,35 @@ speedscope_refuses_what_does_not_fit_with_its_offset(void **state)
 #define CLOSE(frame, at) \
 	"{\"type\":\"C\",\"frame\":" #frame ",\"at\":" #at "}"
 #define WITH_EVENTS(events) PROFILE("\"events\":[" events "]")
+
+/* Input is read by blocks, and an event may lie in two of them. */
+static void
+speedscope_events_lie_anywhere_in_blocks(void **state)
+{
+	static const char event[] = "%s" OPEN(0, 1%05d) "," CLOSE(0, 1%05d);
+	enum { N_PAIRS = 2000, SIZE = 200 << 10 };
+	struct error error = { 0 };
+	char *text = malloc(SIZE);
+
+	(void)state;
+	for (int shift = 0; shift < (int)sizeof event; shift++) {
+		int n = snprintf(text, SIZE, "{%*s" FRAMES ",\"profiles\":[{"
+		                 "\"unit\":\"none\",\"events\":[", shift, "");
+		struct profile *profile;
+
+		for (int i = 0; i < N_PAIRS; i++)
+			n += snprintf(text + n, (size_t)(SIZE - n), event,
+			              i > 0 ? "," : "", 9 * i, 9 * i + 5);
+		n += snprintf(text + n, (size_t)(SIZE - n), "]}]}");
+		profile = read_memory(&format_speedscope, text, (size_t)n,
+		                      &error);
+		assert_non_null(profile);
+		assert_int_equal(profile->n_warnings, 0);
+		assert_int_equal(hits_of(profile, 0, "main"), 5 * N_PAIRS);
+		profile_free(profile);
+	}
+	free(text);
+}
 
 /* What is wrong in a file does not take the rest with it. */
 static void
@@ -461,6 +490,7 @@ main(void)
 		cmocka_unit_test(speedscope_subtracts_times_of_any_digits),
 		cmocka_unit_test(
 		    speedscope_refuses_what_does_not_fit_with_its_offset),
+		cmocka_unit_test(speedscope_events_lie_anywhere_in_blocks),
 		cmocka_unit_test(speedscope_leaves_out_what_is_wrong),
 		cmocka_unit_test(
 		    speedscope_cut_at_every_byte_keeps_what_is_whole),

@@ -41,6 +41,7 @@ libcore_a_SOURCES += \
 	src/formats/firefox/firefox.c \
 	src/formats/gmon/gmon.c \
 	src/formats/gperftools/gperftools.c \
+	src/formats/json/json_fields.c \
 	src/formats/json/json_reader.c src/formats/json/json_reader.h \
 	src/formats/legacy/legacy.c \
 	src/formats/legacy/legacy.h \

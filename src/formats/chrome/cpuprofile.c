@@ -106,7 +106,7 @@ v8_begin(struct v8_reader *input, struct source *source,
 	if (reader_begin(&input->reader, source, options, READER_OFFSETS,
 	                 error) != 0)
 		return -1;
-	input->json = json_reader_new(&input->reader, error);
+	input->json = json_reader_new(&input->reader, input, error);
 	return input->json != NULL ? 0 : -1;
 }
 

@@ -1524,7 +1524,7 @@ firefox_read(struct source *source, const struct read_options *options,
 	                          READER_OFFSETS, error);
 
 	if (result == 0)
-		firefox.json = json_reader_new(&firefox.reader, error);
+		firefox.json = json_reader_new(&firefox.reader, &firefox, error);
 	firefox.modules = names_new(error);
 	firefox.known = names_new(error);
 	firefox.pids = names_new(error);

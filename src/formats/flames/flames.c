@@ -483,7 +483,7 @@ flames_read(struct source *source, const struct read_options *options,
 		if (found == PROBE_OUT_OF_MEMORY)
 			error_out_of_memory(error);
 		else
-			input.json = json_reader_new(&input.reader, error);
+			input.json = json_reader_new(&input.reader, &input, error);
 	}
 	if (input.json != NULL && json_next(input.json, &token)) {
 		if (token.type != JSON_OBJECT)

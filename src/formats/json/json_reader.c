@@ -41,6 +41,8 @@ struct json_reader {
 
 	struct kept_token *tokens;	/* the queue: those of the block */
 	size_t n_tokens, tokens_capacity;
+	void *context;			/* the format's */
+	json_leave_out *leave_out;	/* NULL: what is wrong is an error */
 	size_t at;			/* the next one to hand out */
 	char *texts;
 	size_t n_texts, texts_capacity;
@@ -53,6 +55,7 @@ struct json_reader {
 	bool is_malformed;		/* after the tokens of the queue, at */
 	uint64_t malformed;		/* this offset */
 };
+	uint64_t offset;		/* of the last one handed out */
 
 /* ---- what yajl calls: 1 to go on, 0 to stop ---- */
 
@@ -173,7 +176,7 @@ static const yajl_callbacks callbacks = {
 /* ---- the text ---- */
 
 struct json_reader *
-json_reader_new(struct reader *reader, struct error *error)
+json_reader_new(struct reader *reader, void *context, struct error *error)
 {
 	struct json_reader *json = memory_array(1, sizeof *json, error);
 
@@ -194,6 +197,7 @@ json_reader_new(struct reader *reader, struct error *error)
 }
 
 void
+	json->context = context;
 json_reader_free(struct json_reader *json)
 {
 	if (json == NULL)
@@ -217,6 +221,30 @@ json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+void *
+json_context(const struct json_reader *json)
+{
+	return json->context;
+}
+
+struct profile *
+json_profile(const struct json_reader *json)
+{
+	return json->reader->profile;
+}
+
+struct error *
+json_error(const struct json_reader *json)
+{
+	return json->error;
+}
+
+void
+json_leave_out_wrong(struct json_reader *json, json_leave_out *leave_out)
+{
+	json->leave_out = leave_out;
+}
+
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	reader_fail_at(json->reader, offset, json->error, "%s", text);
@@ -356,11 +384,12 @@ json_is_cut_short(const struct json_reader *json)
 {
 	return json->reader->is_cut_short;
 }
+	json->offset = token->offset;
 
 uint64_t
 json_offset(const struct json_reader *json)
 {
-	return json->reader->place;
+	return json->offset;
 }
 
 /* ---- values ---- */
@@ -381,11 +410,11 @@ bool
 json_next_object(struct json_reader *json, struct json_token *token,
                  const char *what)
 {
-	if (!json_next_element(json, token))
-		return false;
-	if (token->type == JSON_OBJECT)
-		return true;
-	json_fail(json, token->offset, "expected %s", what);
+	while (json_next_element(json, token)) {
+		if (token->type == JSON_OBJECT)
+			return true;
+		json_refuse(json, token, what);
+	}
 	return false;
 }
 
@@ -420,6 +449,17 @@ json_get_value(struct json_reader *json, struct json_token *token)
 		return false;
 	json_skip(json, token);
 	return true;
+void
+json_refuse(struct json_reader *json, const struct json_token *token,
+            const char *what)
+{
+	if (json->leave_out != NULL)
+		json->leave_out(json->context, token->offset, what);
+	else
+		json_fail(json, token->offset, "expected %s", what);
+	json_skip(json, token);
+}
+
 }
 
 /* Reads the first token of a key's value; false: it is of another type. */
@@ -431,7 +471,7 @@ get_as(struct json_reader *json, enum json_type type, struct json_token *token,
 		return false;
 	if (token->type == type)
 		return true;
-	json_fail(json, token->offset, "expected %s", what);
+	json_refuse(json, token, what);
 	return false;
 }
 
@@ -686,7 +726,7 @@ json_probe(const void *head, size_t size, const char *const *paths)
 		return PROBE_NO;
 	reader.source = source_of_memory("head", head, size, &error);
 	if (reader.source != NULL)
-		json = json_reader_new(&reader, &error);
+		json = json_reader_new(&reader, NULL, &error);
 	while (json != NULL && answer == PROBE_NO && json_next(json, &token))
 		if (probe_token(&place, &token, paths))
 			answer = PROBE_SURE;

@@ -42,6 +42,7 @@ struct json_token {
 				 * or key, not ended by NUL; valid until the
 				 * next token is read */
 	size_t length;
+	const struct json_field *field;	/* whose value this is, see json_read */
 };
 
 struct json_reader;
@@ -49,12 +50,18 @@ struct json_reader;
 /*
  * Reads the source of a reader, from its beginning or after its byte-order
  * mark.  After JSON_END the reader says whether the text is cut short, and
- * where.  reader and error must outlive the result, which json_reader_free
+ * where.  context is the format's own, for the functions that it hands in here.
+ * reader, context and error must outlive the result, which json_reader_free
  * frees.  NULL with *error set when memory runs out.
  */
-struct json_reader *json_reader_new(struct reader *reader,
+struct json_reader *json_reader_new(struct reader *reader, void *context,
                                     struct error *error);
 void json_reader_free(struct json_reader *json);
+
+/* The context, the profile that the reader fills, and the error. */
+void *json_context(const struct json_reader *json);
+struct profile *json_profile(const struct json_reader *json);
+struct error *json_error(const struct json_reader *json);
 
 /* Before the first token: several values may follow each other, as in JSON
  * lines; without this only one is well-formed. */
@@ -75,7 +82,7 @@ bool json_next_element(struct json_reader *json, struct json_token *token);
 
 /*
  * Opens the next value of the open array, an object; false: the array or the
- * input ends.  Any other value is an error: "expected a frame, an object".
+ * input ends.  Any other value is refused: "expected a frame, an object".
  */
 bool json_next_object(struct json_reader *json, struct json_token *token,
                       const char *what);
@@ -94,8 +101,8 @@ bool json_get_value(struct json_reader *json, struct json_token *token);
 
 /*
  * Opens the value of a key, an array or an object.  false: it is null, which
- * counts as a missing key, or any other value, which is an error that says
- * `what` was expected: "an array of frames".
+ * counts as a missing key, or any other value, which is refused: `what` was
+ * expected, "an array of frames".
  */
 bool json_open_array(struct json_reader *json, const char *what);
 bool json_open_object(struct json_reader *json, const char *what);
@@ -103,6 +110,16 @@ bool json_open_object(struct json_reader *json, const char *what);
 /* Likewise reads the value of a key as a string. */
 bool json_get_string(struct json_reader *json, struct json_token *token,
                      const char *what);
+
+/*
+ * Refuses the value that begins with the token, since `what` was expected.
+ * That is an error, unless there is a leave_out, which gets the reader's
+ * context; then the value is skipped.
+ */
+void json_refuse(struct json_reader *json, const struct json_token *token,
+                 const char *what);
+typedef void json_leave_out(void *context, uint64_t offset, const char *what);
+void json_leave_out_wrong(struct json_reader *json, json_leave_out *leave_out);
 
 /* Whether the text of a string or key equals `text`. */
 bool json_is(const struct json_token *token, const char *text);
@@ -116,11 +133,13 @@ void json_pass(struct json_reader *json, uint64_t offset,
                const struct error *why);
 
 /*
- * Whether the text ended too early, or the packing of the input did, and where;
- * known after JSON_END.  A number at the very end of such a text is dropped,
- * since some of its digits may be missing.
+ * Whether the text ended too early, or the packing of the input did; known
+ * after JSON_END.  A number at the very end of such a text is dropped, since
+ * some of its digits may be missing.
  */
 bool json_is_cut_short(const struct json_reader *json);
+
+/* The offset of the last token that was read. */
 uint64_t json_offset(const struct json_reader *json);
 
 /* ---- decimal numbers as exact integers ---- */
@@ -161,6 +180,87 @@ bool json_whole_number(const struct json_token *token, uint64_t most,
  */
 void json_get_number(struct json_reader *json, uint64_t most,
                      const char *what, uint64_t *number);
+
+/* ---- json_fields.c: objects by tables ---- */
+
+/*
+ * What is in an object, as a table of its keys:
+ *
+ *	static const struct json_field step_fields[] = {
+ *		{ "name", "the name of a step", JSON_STRING, json_read_name,
+ *		  offsetof(struct step, name) },
+ *		{ "ms", "a time", JSON_NUMBER, json_read_decimal,
+ *		  offsetof(struct step, ms) },
+ *		{ "parts", "an array of parts", JSON_ARRAY, trail_read_parts },
+ *		{ NULL }
+ *	};
+ *
+ *	while (json_next_object(json, &token, "a step, an object")) {
+ *		struct step step = { .name = NO_NAME };
+ *
+ *		if (json_read_fields(json, step_fields, &step))
+ *			...
+ *	}
+ *
+ * The keys may come in any order.  Other keys are skipped, and null counts as a
+ * missing key.
+ */
+
+/*
+ * Reads the value of a field, token->field.  token: the first one of the value,
+ * of the field's type; the rest of an array or object is to be read to its end,
+ * for which the same token may be used.
+ */
+typedef void json_read(struct json_reader *json, struct json_token *token,
+                       void *into);
+
+struct json_field {
+	const char *key;
+	const char *what;	/* that is expected: "the name of a step" */
+	enum json_type type;	/* a value of any other is refused; JSON_END:
+				 * any, of which `read` gets the first token and
+				 * the rest is skipped */
+	json_read *read;	/* NULL: an object, by its own table: */
+	size_t at;		/* where in *into the functions below store */
+	uint64_t most;		/* of json_read_u32, json_read_u64; 0: what fits,
+				 * below 2^63 */
+	const struct json_field *fields;	/* with the same *into */
+};
+
+/*
+ * Reads the open object into the struct *into.  false: the input ends in the
+ * object.
+ */
+bool json_read_fields(struct json_reader *json, const struct json_field *fields,
+                      void *into);
+
+/* Reads the value of a key if it is one of the fields; false: it is none. */
+bool json_read_field(struct json_reader *json, const struct json_field *fields,
+                     const struct json_token *key, void *into);
+
+/*
+ * Reads a whole file: an object, behind which there is nothing.  what:
+ * "an object".
+ */
+void json_read_file(struct json_reader *json, const struct json_field *fields,
+                    const char *what, void *into);
+
+/* A string: a name of the profile, uint32_t.  An empty one is NO_NAME. */
+json_read json_read_name;
+/* Likewise, demangled (demangle_and_add). */
+json_read json_read_function;
+/* A string: const char *, in the profile's arena. */
+json_read json_read_text;
+/* A whole number from 0 to `most`: uint32_t, uint64_t. */
+json_read json_read_u32;
+json_read json_read_u64;
+
+/* A number: struct json_known. */
+struct json_known {
+	bool is_there;
+	struct decimal decimal;
+};
+json_read json_read_decimal;
 
 /* ---- the probe ---- */
 

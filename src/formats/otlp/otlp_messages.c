@@ -328,7 +328,7 @@ static int
 otlp_messages_add_json(struct otlp_messages *messages, struct reader *reader,
                        struct error *error)
 {
-	struct json_reader *json = json_reader_new(reader, error);
+	struct json_reader *json = json_reader_new(reader, NULL, error);
 	struct text_buffer *bytes = &messages->bytes;
 	size_t first = bytes->length;
 

@@ -28,7 +28,6 @@
 #include "src/base/progress.h"
 #include "src/formats/json/json_reader.h"
 #include "src/formats/reader.h"
-#include "src/symbols/names/program.h"
 
 enum {
 	STRETCHES_A_STEP = 1 << 16,
@@ -113,8 +112,7 @@ struct speedscope {
 					 * number + 1; 0: none yet */
 		uint64_t offset;	/* where it begins */
 		bool has_samples, has_weights, has_events;
-		struct decimal start, end;	/* "startValue", "endValue" */
-		bool has_start, has_end;
+		struct json_known start, end;	/* "startValue", "endValue" */
 		struct decimal first, last;	/* when these events were */
 		bool has_event;
 		/* The time before the last event, not yet added. */
@@ -176,96 +174,48 @@ speedscope_leave_out(struct speedscope *input, uint64_t offset,
 		error_set(&input->left_out, "0x%" PRIx64 ": %s", offset, text);
 }
 
-/*
- * Opens the array of a key; false: it is null, or something else, which is
- * left out.
- */
-static bool
-speedscope_open_array(struct speedscope *input, const char *what)
+static void
+speedscope_leave_out_wrong(void *context, uint64_t offset, const char *what)
 {
-	struct json_token token;
-
-	if (!json_next(input->json, &token) || token.type == JSON_NULL)
-		return false;
-	if (token.type == JSON_ARRAY)
-		return true;
-	speedscope_leave_out(input, token.offset, "expected %s", what);
-	json_skip(input->json, &token);
-	return false;
-}
-
-/* Opens the next object of an array, leaving out what is none. */
-static bool
-speedscope_next_object(struct speedscope *input, struct json_token *token,
-                       const char *what)
-{
-	while (json_next_element(input->json, token)) {
-		if (token->type == JSON_OBJECT)
-			return true;
-		speedscope_leave_out(input, token->offset, "expected %s", what);
-		json_skip(input->json, token);
-	}
-	return false;
+	speedscope_leave_out(context, offset, "expected %s", what);
 }
 
 /* ---- frames ---- */
 
-/* A name of the profile; NO_NAME: there is none, or *error is set. */
-static uint32_t
-speedscope_read_text(struct speedscope *input, const char *what,
-                     bool is_function)
-{
-	struct json_token token;
-
-	if (!json_get_string(input->json, &token, what) || token.length == 0)
-		return NO_NAME;
-	return is_function ?
-	    demangle_and_add(input->reader.profile->names, token.text,
-	                     token.length, input->error) :
-	    names_add(input->reader.profile->names, token.text, token.length,
-	              input->error);
-}
+static const struct json_field frame_fields[] = {
+	{ "name", "the name of a frame", JSON_STRING, json_read_function,
+	  offsetof(struct location, function) },
+	{ "file", "the file of a frame", JSON_STRING, json_read_name,
+	  offsetof(struct location, file) },
+	{ "line", "the number of a line", JSON_NUMBER, json_read_u32,
+	  offsetof(struct location, line) },
+	{ NULL }
+};
 
 static void
-speedscope_read_frames(struct speedscope *input)
+speedscope_read_frames(struct json_reader *json, struct json_token *token,
+                       void *context)
 {
-	struct json_token token, key;
+	struct speedscope *input = context;
+	struct profile *profile = input->reader.profile;
 
-	if (!json_open_array(input->json, "an array of frames"))
-		return;
-	while (json_next_object(input->json, &token, "a frame, an object")) {
+	while (json_next_object(json, token, "a frame, an object")) {
 		struct location location = { .function = NO_NAME,
 			.file = NO_NAME, .linkage = NO_NAME };
-		uint64_t line = 0;
 
-		while (json_next_key(input->json, &key)) {
-			if (json_is(&key, "name"))
-				location.function = speedscope_read_text(input,
-				    "the name of a frame", true);
-			else if (json_is(&key, "file"))
-				location.file = speedscope_read_text(input,
-				    "the file of a frame", false);
-			else if (json_is(&key, "line"))
-				json_get_number(input->json, UINT32_MAX,
-				    "the number of a line", &line);
-			else
-				json_skip_value(input->json);
-		}
-		if (key.type != JSON_OBJECT_END)
+		if (!json_read_fields(json, frame_fields, &location))
 			return;
 		if (location.function == NO_NAME)
-			location.function = names_add(
-			    input->reader.profile->names, "[unknown]", 9,
-			    input->error);
-		location.line = (uint32_t)line;
+			location.function = names_add(profile->names,
+			    "[unknown]", 9, input->error);
 		if (location.function != NO_NAME)
-			profile_add_frame(input->reader.profile, NO_MODULE, 0,
-			                  &location, 1, input->error);
+			profile_add_frame(profile, NO_MODULE, 0, &location, 1,
+			                  input->error);
 	}
-	if (token.type != JSON_ARRAY_END)
+	if (token->type != JSON_ARRAY_END)
 		return;
 	input->has_frames = true;
-	input->n_frames = input->reader.profile->n_frames;
+	input->n_frames = profile->n_frames;
 }
 
 /* ---- hits, and when they were ---- */
@@ -429,9 +379,10 @@ speedscope_end_times(struct speedscope *input, bool is_whole)
 	const size_t first = input->part.first_stretch;
 	int64_t start = 0, end;
 	bool is_known = speedscope_has_times(input) && !input->part.is_beyond &&
-	    (input->part.has_events || input->part.has_start || is_whole) &&
+	    (input->part.has_events || input->part.start.is_there ||
+	     is_whole) &&
 	    decimal_scale(input->part.has_events ? input->part.first :
-	                  input->part.start, input->part.unit->power, &start,
+	                  input->part.start.decimal, input->part.unit->power, &start,
 	                  NULL) &&
 	    !speedscope_is_sum(input);
 
@@ -507,9 +458,7 @@ speedscope_read_label(struct speedscope *input,
 	uint64_t number;
 
 	if (!json_whole_number(token, SPEEDSCOPE_NO_STACK - 1, &number)) {
-		speedscope_leave_out(input, token->offset,
-		                     "expected the number of a frame");
-		json_skip(input->json, token);
+		json_refuse(input->json, token, "the number of a frame");
 		return UINT32_MAX;
 	}
 	if (input->has_frames && number >= input->n_frames) {
@@ -585,21 +534,23 @@ speedscope_read_stack(struct speedscope *input)
 }
 
 static void
-speedscope_read_samples(struct speedscope *input)
+speedscope_read_samples(struct json_reader *json, struct json_token *token,
+                        void *context)
 {
-	struct json_token token;
+	struct speedscope *input = context;
 
-	if (!speedscope_open_array(input, "an array of samples"))
+	if (input->part.has_samples) {
+		json_skip(json, token);
 		return;
+	}
 	input->part.has_samples = true;
-	while (json_next_element(input->json, &token)) {
-		if (token.type == JSON_ARRAY) {
+	while (json_next_element(json, token)) {
+		if (token->type == JSON_ARRAY) {
 			speedscope_read_stack(input);
 			continue;
 		}
-		speedscope_leave_out(input, token.offset, "expected a sample, "
-		                     "an array of frames' numbers");
-		json_skip(input->json, &token);
+		json_refuse(json, token, "a sample, an array of frames' "
+		            "numbers");
 		keep_waiting(input, NO_NODE);
 	}
 }
@@ -617,34 +568,35 @@ speedscope_add_weight(struct speedscope *input, uint32_t node,
 
 /* Weights after the samples are added at once, others are kept. */
 static void
-read_weights(struct speedscope *input)
+speedscope_read_weights(struct json_reader *json, struct json_token *token,
+                        void *context)
 {
+	struct speedscope *input = context;
 	bool is_at_once = input->part.has_samples && speedscope_is_known(input);
-	struct json_token token;
 	size_t n = 0;
 
-	if (!speedscope_open_array(input, "an array of weights"))
+	if (input->part.has_weights) {
+		json_skip(json, token);
 		return;
+	}
 	input->part.has_weights = true;
-	for (; json_next_element(input->json, &token); n++) {
+	for (; json_next_element(json, token); n++) {
 		struct decimal weight;
 
-		if (!json_decimal(&token, &weight)) {
-			speedscope_leave_out(input, token.offset,
-			                     "expected a weight, a number");
-			json_skip(input->json, &token);
+		if (!json_decimal(token, &weight)) {
+			json_refuse(json, token, "a weight, a number");
 			weight = (struct decimal){ .digits = 0 };
 		}
 		if (!is_at_once)
 			keep_weight(input, weight);
 		else if (n < input->n_waiting)
 			speedscope_add_weight(input, input->waiting[n], weight,
-			                      token.offset);
+			                      token->offset);
 	}
 	if (!is_at_once)
 		return;
-	if (token.type == JSON_ARRAY_END && n != input->n_waiting)
-		speedscope_leave_out(input, token.offset, "%zu samples have "
+	if (token->type == JSON_ARRAY_END && n != input->n_waiting)
+		speedscope_leave_out(input, token->offset, "%zu samples have "
 		                     "%zu weights", input->n_waiting, n);
 	input->n_waiting = 0;
 }
@@ -655,54 +607,50 @@ struct speedscope_event {
 	uint64_t offset;
 	char type;			/* 'O', 'C', or 0 */
 	uint32_t frame;			/* UINT32_MAX: it has none */
-	struct decimal at;
-	bool has_at;
+	struct json_known at;
 };
 
-/* The time of a key; false: there is none, or it is left out. */
-static bool
-speedscope_read_time(struct speedscope *input, struct decimal *time)
+static void
+speedscope_read_type(struct json_reader *json, struct json_token *token,
+                     void *into)
 {
-	struct json_token token;
+	struct speedscope_event *event = into;
 
-	if (!json_next(input->json, &token) || token.type == JSON_NULL)
-		return false;
-	if (json_decimal(&token, time))
-		return true;
-	speedscope_leave_out(input, token.offset, "expected a time, a number");
-	json_skip(input->json, &token);
-	return false;
+	if (json_is(token, "O") || json_is(token, "C"))
+		event->type = token->text[0];
+	else
+		json_refuse(json, token, token->field->what);
 }
+
+static void
+speedscope_read_event_frame(struct json_reader *json, struct json_token *token,
+                            void *into)
+{
+	struct speedscope_event *event = into;
+
+	event->frame = speedscope_read_label(json_context(json), token);
+}
+
+static const struct json_field event_fields[] = {
+	{ "type", "\"O\" or \"C\", the type of an event", JSON_STRING,
+	  speedscope_read_type },
+	{ "frame", "the number of a frame", JSON_NUMBER,
+	  speedscope_read_event_frame },
+	{ "at", "a time, a number", JSON_NUMBER, json_read_decimal,
+	  offsetof(struct speedscope_event, at) },
+	{ NULL }
+};
 
 /* An event whose object is open; false: the input ends in it, or it is wrong. */
 static bool
 speedscope_read_event(struct speedscope *input, struct speedscope_event *event)
 {
-	struct json_reader *json = input->json;
 	const uint64_t n_left_out = input->n_left_out;
-	struct json_token key, token;
 
-	while (json_next_key(json, &key)) {
-		if (json_is(&key, "at")) {
-			event->has_at = speedscope_read_time(input, &event->at);
-		} else if (!json_is(&key, "type") && !json_is(&key, "frame")) {
-			json_skip_value(json);
-		} else if (!json_next(json, &token)) {
-			break;
-		} else if (json_is(&key, "frame")) {
-			event->frame = speedscope_read_label(input, &token);
-		} else if (token.type == JSON_STRING &&
-		           (json_is(&token, "O") || json_is(&token, "C"))) {
-			event->type = token.text[0];
-		} else {
-			speedscope_leave_out(input, token.offset, "expected "
-			    "\"O\" or \"C\", the type of an event");
-			json_skip(json, &token);
-		}
-	}
-	if (key.type != JSON_OBJECT_END)
+	if (!json_read_fields(input->json, event_fields, event))
 		return false;
-	if (event->type != 0 && event->frame != UINT32_MAX && event->has_at)
+	if (event->type != 0 && event->frame != UINT32_MAX &&
+	    event->at.is_there)
 		return true;
 	if (input->n_left_out == n_left_out)
 		speedscope_leave_out(input, event->offset, "expected an event "
@@ -864,23 +812,25 @@ speedscope_end_frame(struct speedscope *input, uint32_t frame, uint64_t offset)
 }
 
 static void
-speedscope_read_events(struct speedscope *input)
+speedscope_read_events(struct json_reader *json, struct json_token *token,
+                       void *context)
 {
-	struct json_token token;
+	struct speedscope *input = context;
 
-	if (!speedscope_open_array(input, "an array of events"))
+	if (input->part.has_events) {
+		json_skip(json, token);
 		return;
+	}
 	input->part.has_events = true;
 	input->n = 0;
-	while (speedscope_next_object(input, &token,
-	                              "an event, an object")) {
-		struct speedscope_event event = { .offset = token.offset,
+	while (json_next_object(json, token, "an event, an object")) {
+		struct speedscope_event event = { .offset = token->offset,
 			.frame = UINT32_MAX };
 
 		if (!speedscope_read_event(input, &event) ||
 		    input->error->is_set)
 			continue;
-		pass_time(input, event.at, event.offset);
+		pass_time(input, event.at.decimal, event.offset);
 		if (event.type == 'O')
 			push_frame(input, input->n, event.frame);
 		else
@@ -893,42 +843,20 @@ speedscope_read_events(struct speedscope *input)
 
 /* speedscope shows the numbers of any other unit as they are. */
 static void
-speedscope_read_unit(struct speedscope *input)
+speedscope_read_unit(struct json_reader *json, struct json_token *token,
+                     void *context)
 {
-	struct json_token token;
+	struct speedscope *input = context;
 
-	if (!json_next(input->json, &token))
-		return;
+	(void)json;
 	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (token.type == JSON_STRING &&
-		    json_is(&token, units[i].name))
+		if (json_is(token, units[i].name))
 			input->part.unit = &units[i];
 	if (input->part.unit != NULL)
 		return;
-	if (token.type != JSON_STRING) {
-		speedscope_leave_out(input, token.offset, "expected a unit: "
-		    "none, nanoseconds, microseconds, milliseconds, seconds or "
-		    "bytes");
-		json_skip(input->json, &token);
-		return;
-	}
 	input->part.unit = &units[0];
-	if (!json_is(&token, "samples") && input->strange_unit_offset == 0)
-		input->strange_unit_offset = token.offset;
-}
-
-static void
-speedscope_read_name(struct speedscope *input)
-{
-	struct json_token token;
-	const char *name;
-
-	if (!json_get_string(input->json, &token, "a name"))
-		return;
-	name = arena_text(&input->reader.profile->arena, token.text,
-	                  token.length, input->error);
-	if (name != NULL)
-		input->part.name = name;
+	if (!json_is(token, "samples") && input->strange_unit_offset == 0)
+		input->strange_unit_offset = token->offset;
 }
 
 /* Adds nodes and weights that were kept; of an input cut short, whole pairs. */
@@ -951,13 +879,30 @@ add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
 	input->n_waiting = input->n_weights = 0;
 }
 
+#define AT(member) offsetof(struct speedscope, member)
+
+static const struct json_field profile_fields[] = {
+	{ "name", "a name", JSON_STRING, json_read_text, AT(part.name) },
+	{ "unit", "a unit: none, nanoseconds, microseconds, milliseconds, "
+	  "seconds or bytes", JSON_STRING, speedscope_read_unit },
+	{ "startValue", "a time, a number", JSON_NUMBER, json_read_decimal,
+	  AT(part.start) },
+	{ "endValue", "a time, a number", JSON_NUMBER, json_read_decimal,
+	  AT(part.end) },
+	{ "samples", "an array of samples", JSON_ARRAY,
+	  speedscope_read_samples },
+	{ "weights", "an array of weights", JSON_ARRAY,
+	  speedscope_read_weights },
+	{ "events", "an array of events", JSON_ARRAY, speedscope_read_events },
+	{ NULL }
+};
+
 /* Reads a profile, whose object is open. */
 static void
 speedscope_read_profile(struct speedscope *input)
 {
 	uint32_t n_nodes = reader_count_nodes(&input->reader);
-	struct json_reader *json = input->json;
-	struct json_token key;
+	uint64_t end;
 	bool is_whole;
 
 	/* Resources share their stacks. */
@@ -969,34 +914,15 @@ speedscope_read_profile(struct speedscope *input)
 	input->part.name = "";
 	input->part.offset = input->reader.place;
 	input->part.first_stretch = input->n_stretches;
-	while (json_next_key(json, &key)) {
-		if (json_is(&key, "name"))
-			speedscope_read_name(input);
-		else if (json_is(&key, "unit"))
-			speedscope_read_unit(input);
-		else if (json_is(&key, "samples") && !input->part.has_samples)
-			speedscope_read_samples(input);
-		else if (json_is(&key, "weights") && !input->part.has_weights)
-			read_weights(input);
-		else if (json_is(&key, "events") && !input->part.has_events)
-			speedscope_read_events(input);
-		else if (json_is(&key, "startValue"))
-			input->part.has_start = speedscope_read_time(input,
-			    &input->part.start);
-		else if (json_is(&key, "endValue"))
-			input->part.has_end = speedscope_read_time(input,
-			    &input->part.end);
-		else
-			json_skip_value(json);
-	}
-	is_whole = key.type == JSON_OBJECT_END;
+	is_whole = json_read_fields(input->json, profile_fields, input);
+	end = json_offset(input->json);
 	if (is_whole && input->part.has_events && input->n > 0) {
 		input->n_open += input->n;
-		if (input->part.has_end)
-			pass_time(input, input->part.end, key.offset);
+		if (input->part.end.is_there)
+			pass_time(input, input->part.end.decimal, end);
 		speedscope_add_passed(input);
 	}
-	add_waiting(input, key.offset, is_whole);
+	add_waiting(input, end, is_whole);
 	speedscope_end_times(input, is_whole);
 	/* An empty profile has its resource, too. */
 	if (is_whole && input->part.unit != NULL && !input->error->is_set)
@@ -1012,62 +938,43 @@ speedscope_read_profile(struct speedscope *input)
 
 /* ---- the file ---- */
 
-static const char *
-read_string(struct speedscope *input)
-{
-	struct profile *profile = input->reader.profile;
-	struct json_token token;
-
-	if (!json_get_value(input->json, &token) || token.type != JSON_STRING)
-		return NULL;
-	return arena_text(&profile->arena, token.text, token.length,
-	                  input->error);
-}
-
 static void
-speedscope_read_file(struct speedscope *input)
+speedscope_read_profiles(struct json_reader *json, struct json_token *token,
+                         void *context)
 {
-	struct json_reader *json = input->json;
-	struct json_token key, token;
-	const char *exporter;
-
-	if (!json_open_object(json, "an object"))
-		return;
-	while (json_next_key(json, &key)) {
-		if (json_is(&key, "shared")) {
-			if (!json_open_object(json, "an object with frames"))
-				continue;
-			while (json_next_key(json, &key)) {
-				if (json_is(&key, "frames"))
-					speedscope_read_frames(input);
-				else
-					json_skip_value(json);
-			}
-		} else if (json_is(&key, "profiles")) {
-			if (!json_open_array(json, "an array of profiles"))
-				continue;
-			while (speedscope_next_object(input, &token,
-			                              "a profile, an object"))
-				speedscope_read_profile(input);
-		} else if (json_is(&key, "exporter")) {
-			/* It says whether profiles are threads. */
-			exporter = read_string(input);
-			if (exporter == NULL || strcmp(exporter, "cpprof") != 0)
-				continue;
-			if (input->n_parts > 0)
-				json_fail(json, key.offset, "expected the "
-				          "exporter, cpprof, before the "
-				          "profiles");
-			input->is_own = true;
-		} else if (json_is(&key, "name")) {
-			input->program = read_string(input);
-		} else {
-			json_skip_value(json);
-		}
-	}
-	/* Anything after the object is an error. */
-	json_next(json, &key);
+	while (json_next_object(json, token, "a profile, an object"))
+		speedscope_read_profile(context);
 }
+
+/* It says whether profiles are threads. */
+static void
+speedscope_read_exporter(struct json_reader *json, struct json_token *token,
+                         void *context)
+{
+	struct speedscope *input = context;
+
+	if (!json_is(token, "cpprof"))
+		return;
+	if (input->n_parts > 0)
+		json_fail(json, token->offset, "expected the exporter, cpprof, "
+		          "before the profiles");
+	input->is_own = true;
+}
+
+static const struct json_field shared_fields[] = {
+	{ "frames", "an array of frames", JSON_ARRAY, speedscope_read_frames },
+	{ NULL }
+};
+
+static const struct json_field file_fields[] = {
+	{ "shared", "an object with frames", JSON_OBJECT,
+	  .fields = shared_fields },
+	{ "profiles", "an array of profiles", JSON_ARRAY,
+	  speedscope_read_profiles },
+	{ "exporter", "a name", JSON_STRING, speedscope_read_exporter },
+	{ "name", "a name", JSON_STRING, json_read_text, AT(program) },
+	{ NULL }
+};
 
 /* ---- the profile ---- */
 
@@ -1217,9 +1124,11 @@ speedscope_read(struct source *source, const struct read_options *options,
 	                          READER_OFFSETS, error);
 
 	if (result == 0)
-		input.json = json_reader_new(&input.reader, error);
-	if (input.json != NULL)
-		speedscope_read_file(&input);
+		input.json = json_reader_new(&input.reader, &input, error);
+	if (input.json != NULL) {
+		json_leave_out_wrong(input.json, speedscope_leave_out_wrong);
+		json_read_file(input.json, file_fields, "an object", &input);
+	}
 	result = speedscope_finish(&input, error);
 	free(input.labels);
 	free(input.nodes);

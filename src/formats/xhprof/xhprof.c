@@ -305,7 +305,7 @@ xhprof_read_profile(struct xhprof *input, struct error *error)
 			return -1;
 	profile->graph = call_graph_new(N_METRICS, error);
 	input->functions = names_new(error);
-	input->json = json_reader_new(&input->reader, error);
+	input->json = json_reader_new(&input->reader, NULL, error);
 	if (profile->graph == NULL || input->functions == NULL ||
 	    input->json == NULL)
 		return -1;

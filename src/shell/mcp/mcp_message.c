@@ -245,7 +245,7 @@ mcp_message_read(struct mcp_message *message, const char *bytes, size_t n,
 		return result;
 	if (reader_begin(&reader, source, &options, READER_OFFSETS,
 	                 error) == 0)
-		json = json_reader_new(&reader, error);
+		json = json_reader_new(&reader, NULL, error);
 	if (json != NULL)
 		result = read_members(json, message, error);
 	json_reader_free(json);

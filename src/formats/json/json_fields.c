@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* json_fields.c -- reads the objects of JSON by tables of their keys.
+ *
+ * A key is looked up before its value is read, since its text is good only
+ * until then.
+ */
+#include <string.h>
+
+#include "src/formats/json/json_reader.h"
+#include "src/symbols/names/program.h"
+
+static void
+json_read_as(struct json_reader *json, const struct json_field *field,
+             void *into)
+{
+	struct json_token token, first;
+
+	if (!json_next(json, &token) || token.type == JSON_NULL)
+		return;
+	if (field->type != JSON_END && token.type != field->type) {
+		json_refuse(json, &token, field->what);
+		return;
+	}
+	first = token;
+	token.field = field;
+	if (field->read != NULL)
+		field->read(json, &token, into);
+	else
+		json_read_fields(json, field->fields, into);
+	if (field->type == JSON_END)
+		json_skip(json, &first);
+}
+
+bool
+json_read_field(struct json_reader *json, const struct json_field *fields,
+                const struct json_token *key, void *into)
+{
+	for (; fields->key != NULL; fields++)
+		if (json_is(key, fields->key)) {
+			json_read_as(json, fields, into);
+			return true;
+		}
+	return false;
+}
+
+bool
+json_read_fields(struct json_reader *json, const struct json_field *fields,
+                 void *into)
+{
+	struct json_token key;
+
+	while (json_next_key(json, &key))
+		if (!json_read_field(json, fields, &key, into))
+			json_skip_value(json);
+	return key.type == JSON_OBJECT_END;
+}
+
+void
+json_read_file(struct json_reader *json, const struct json_field *fields,
+               const char *what, void *into)
+{
+	struct json_token token;
+
+	if (!json_open_object(json, what))
+		return;
+	json_read_fields(json, fields, into);
+	json_next(json, &token);	/* more is an error */
+}
+
+/* ---- what values become ---- */
+
+/* Where a field stores. */
+static void *
+json_target(const struct json_token *token, void *into)
+{
+	return (char *)into + token->field->at;
+}
+
+void
+json_read_name(struct json_reader *json, struct json_token *token, void *into)
+{
+	uint32_t *name = json_target(token, into);
+
+	*name = token->length == 0 ? NO_NAME :
+	        names_add(json_profile(json)->names, token->text,
+	                  token->length, json_error(json));
+}
+
+void
+json_read_function(struct json_reader *json, struct json_token *token, void *into)
+{
+	uint32_t *name = json_target(token, into);
+
+	*name = token->length == 0 ? NO_NAME :
+	        demangle_and_add(json_profile(json)->names, token->text,
+	                         token->length, json_error(json));
+}
+
+void
+json_read_text(struct json_reader *json, struct json_token *token, void *into)
+{
+	const char **text = json_target(token, into);
+
+	*text = arena_text(&json_profile(json)->arena, token->text,
+	                   token->length, json_error(json));
+}
+
+/* A whole number up to the field's `most`, or `most`; false: it is refused. */
+static bool
+json_get_whole(struct json_reader *json, const struct json_token *token,
+               uint64_t most, uint64_t *number)
+{
+	if (json_whole_number(token, token->field->most != 0 ?
+	                      token->field->most : most, number))
+		return true;
+	json_refuse(json, token, token->field->what);
+	return false;
+}
+
+void
+json_read_u64(struct json_reader *json, struct json_token *token, void *into)
+{
+	uint64_t number;
+
+	if (json_get_whole(json, token, INT64_MAX, &number))
+		*(uint64_t *)json_target(token, into) = number;
+}
+
+void
+json_read_u32(struct json_reader *json, struct json_token *token, void *into)
+{
+	uint64_t number;
+
+	if (json_get_whole(json, token, UINT32_MAX, &number))
+		*(uint32_t *)json_target(token, into) = (uint32_t)number;
+}
+
+void
+json_read_decimal(struct json_reader *json, struct json_token *token, void *into)
+{
+	struct json_known *known = json_target(token, into);
+
+	(void)json;
+	known->is_there = json_decimal(token, &known->decimal);
+}
