@@ -26,27 +26,36 @@ enum {
 	LEVELS_MAX = 4, PATH_MAX_SIZE = 200,
 };
 
-/* A queued token.  Its text is an index, since the buffer may move. */
+/*
+ * A queued token.  Most texts are in the block as they are; those with escapes,
+ * or over the end of a block, are copied.  The text is an index, since the
+ * copies may move.
+ */
 struct kept_token {
 	uint64_t offset;
 	size_t text, length;
 	enum json_type type;
+	bool is_copy;
 };
 
 struct json_reader {
 	struct reader *reader;
 	struct source *source;		/* the reader's */
+	void *context;			/* the format's */
+	json_leave_out *leave_out;	/* NULL: what is wrong is an error */
 	struct error *error;
 	yajl_handle parser;
 
 	struct kept_token *tokens;	/* the queue: those of the block */
 	size_t n_tokens, tokens_capacity;
-	void *context;			/* the format's */
-	json_leave_out *leave_out;	/* NULL: what is wrong is an error */
 	size_t at;			/* the next one to hand out */
-	char *texts;
+	const char *block;		/* [block_size], of the source, which
+					 * passes it before the next one */
+	size_t block_size;
+	char *texts;			/* copies */
 	size_t n_texts, texts_capacity;
 
+	uint64_t offset;		/* of the last one handed out */
 	uint64_t last_token;		/* where the last token ended */
 	uint32_t depth;
 	unsigned n_blocks;
@@ -55,7 +64,6 @@ struct json_reader {
 	bool is_malformed;		/* after the tokens of the queue, at */
 	uint64_t malformed;		/* this offset */
 };
-	uint64_t offset;		/* of the last one handed out */
 
 /* ---- what yajl calls: 1 to go on, 0 to stop ---- */
 
@@ -65,22 +73,27 @@ json_reader_keep(struct json_reader *json, enum json_type type,
 {
 	uint64_t end = json->reader->place +
 	               yajl_get_bytes_consumed(json->parser);
+	uintptr_t in_block = (uintptr_t)text - (uintptr_t)json->block;
 	struct kept_token *token;
 
 	if (memory_grow(&json->tokens, &json->tokens_capacity,
 	                json->n_tokens + 1, sizeof *json->tokens,
-	                json->error) != 0 ||
-	    memory_grow(&json->texts, &json->texts_capacity,
-	                json->n_texts + length, 1, json->error) != 0)
+	                json->error) != 0)
 		return 0;
 	token = &json->tokens[json->n_tokens++];
 	token->type = type;
 	token->offset = end > size ? end - size : 0;
-	token->text = json->n_texts;
+	token->text = in_block;
 	token->length = length;
-	if (length > 0)
+	token->is_copy = length > 0 && in_block >= json->block_size;
+	if (token->is_copy) {
+		if (memory_grow(&json->texts, &json->texts_capacity,
+		                json->n_texts + length, 1, json->error) != 0)
+			return 0;
+		token->text = json->n_texts;
 		memcpy(json->texts + json->n_texts, text, length);
-	json->n_texts += length;
+		json->n_texts += length;
+	}
 	json->last_token = end;
 	json->is_complete = json->depth == 0;
 	return 1;
@@ -184,6 +197,7 @@ json_reader_new(struct reader *reader, void *context, struct error *error)
 		return NULL;
 	json->reader = reader;
 	json->source = reader->source;
+	json->context = context;
 	json->error = error;
 	json->parser = yajl_alloc(&callbacks, NULL, json);
 	if (json->parser == NULL) {
@@ -197,7 +211,6 @@ json_reader_new(struct reader *reader, void *context, struct error *error)
 }
 
 void
-	json->context = context;
 json_reader_free(struct json_reader *json)
 {
 	if (json == NULL)
@@ -208,19 +221,6 @@ json_reader_free(struct json_reader *json)
 	free(json);
 }
 
-void
-json_allow_several(struct json_reader *json)
-{
-	yajl_config(json->parser, yajl_allow_multiple_values, 1);
-}
-
-void
-json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
-{
-	char text[500];
-	va_list arguments;
-
-	va_start(arguments, format);
 void *
 json_context(const struct json_reader *json)
 {
@@ -245,6 +245,19 @@ json_leave_out_wrong(struct json_reader *json, json_leave_out *leave_out)
 	json->leave_out = leave_out;
 }
 
+void
+json_allow_several(struct json_reader *json)
+{
+	yajl_config(json->parser, yajl_allow_multiple_values, 1);
+}
+
+void
+json_fail(struct json_reader *json, uint64_t offset, const char *format, ...)
+{
+	char text[500];
+	va_list arguments;
+
+	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	reader_fail_at(json->reader, offset, json->error, "%s", text);
@@ -308,13 +321,14 @@ parse_block(struct json_reader *json)
 	 */
 	uint64_t size_max = BLOCK_SIZE + reader->place - json->last_token;
 	size_t size;
-	const char *bytes = source_peek(json->source, size_max, &size,
-	                                json->error);
 	yajl_status status;
 	bool was_complete;
 
 	json->at = json->n_tokens = json->n_texts = 0;
-	if (bytes == NULL)
+	source_skip(json->source, json->block_size);
+	json->block_size = 0;
+	json->block = source_peek(json->source, size_max, &size, json->error);
+	if (json->block == NULL)
 		return;
 	if (size == 0) {
 		/*
@@ -336,16 +350,15 @@ parse_block(struct json_reader *json)
 	}
 	if (size > size_max)
 		size = size_max;
-	status = yajl_parse(json->parser, (const unsigned char *)bytes, size);
+	json->block_size = size;
+	status = yajl_parse(json->parser, (const unsigned char *)json->block,
+	                    size);
 	if (status == yajl_status_error && !json->error->is_set) {
-		if (json_reader_is_damaged(json))
-			json->is_end = reader->is_cut_short = true;
-		json->is_malformed = !json->is_end;
+		json->is_malformed = true;
 		json->malformed = reader->place +
 		                  yajl_get_bytes_consumed(json->parser) - 1;
 		return;
 	}
-	source_skip(json->source, size);
 	reader->place += size;
 	/* Limits what yajl collects of one token. */
 	if (reader->place - json->last_token > (uint64_t)STRING_MAX_MIB << 20)
@@ -362,19 +375,23 @@ json_next(struct json_reader *json, struct json_token *token)
 
 	while (json->at == json->n_tokens && !json->is_end &&
 	       !json->error->is_set) {
-		if (json->is_malformed)
-			fail_malformed(json, json->malformed);
-		else
+		if (!json->is_malformed)
 			parse_block(json);
+		else if (json_reader_is_damaged(json))
+			json->is_end = json->reader->is_cut_short = true;
+		else
+			fail_malformed(json, json->malformed);
 	}
 	*token = (struct json_token){ .type = JSON_END,
 		.offset = json->reader->place };
+	json->offset = token->offset;
 	if (json->error->is_set || json->at == json->n_tokens)
 		return false;
 	kept = &json->tokens[json->at++];
 	token->type = kept->type;
-	token->offset = kept->offset;
-	token->text = kept->length > 0 ? json->texts + kept->text : "";
+	token->offset = json->offset = kept->offset;
+	token->text = kept->length == 0 ? "" :
+	    (kept->is_copy ? json->texts : json->block) + kept->text;
 	token->length = kept->length;
 	return true;
 }
@@ -384,7 +401,6 @@ json_is_cut_short(const struct json_reader *json)
 {
 	return json->reader->is_cut_short;
 }
-	json->offset = token->offset;
 
 uint64_t
 json_offset(const struct json_reader *json)
@@ -434,6 +450,17 @@ json_skip(struct json_reader *json, const struct json_token *token)
 }
 
 void
+json_refuse(struct json_reader *json, const struct json_token *token,
+            const char *what)
+{
+	if (json->leave_out != NULL)
+		json->leave_out(json->context, token->offset, what);
+	else
+		json_fail(json, token->offset, "expected %s", what);
+	json_skip(json, token);
+}
+
+void
 json_skip_value(struct json_reader *json)
 {
 	struct json_token token;
@@ -449,17 +476,6 @@ json_get_value(struct json_reader *json, struct json_token *token)
 		return false;
 	json_skip(json, token);
 	return true;
-void
-json_refuse(struct json_reader *json, const struct json_token *token,
-            const char *what)
-{
-	if (json->leave_out != NULL)
-		json->leave_out(json->context, token->offset, what);
-	else
-		json_fail(json, token->offset, "expected %s", what);
-	json_skip(json, token);
-}
-
 }
 
 /* Reads the first token of a key's value; false: it is of another type. */
