@@ -268,7 +268,7 @@ cpuprofile_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ "{\"nodes\":[{\"id\":1,\"parent\":1}],\"samples\":[1]}",
 		  "in: 0x2a: row 0 of the stacks calls itself" },
 		{ "{\"nodes\":[{\"id\":1,\"parent\":1,\"hitCount\":1}]}",
-		  "in: 0x1: row 0 of the stacks calls itself" },
+		  "in: 0x9: row 0 of the stacks calls itself" },
 		{ "{\"nodes\":[{\"id\":-1}]}", "in: 0x10: expected the id" },
 		{ "{\"nodes\":[3]}", "in: 0xa: expected a node" },
 		{ "{\"nodes\":[{\"children\":[\"x\"]}]}",

@@ -25,7 +25,6 @@ struct trace_event {
 	uint64_t pid, tid;
 	uint32_t id;			/* a text of the trace's */
 	uint32_t label;			/* args.name, a name of the profile's */
-	bool has_piece;
 };
 
 struct traced {				/* a profile of the trace */
@@ -34,8 +33,8 @@ struct traced {				/* a profile of the trace */
 };
 
 struct trace {
-	struct v8_reader input;
-	struct json_reader *json;	/* the input's */
+	struct v8_reader input;		/* first: both are the context of the */
+	struct json_reader *json;	/* input's JSON reader */
 	struct error *error;		/* likewise */
 	struct names *texts;		/* ids of profiles, as in the file */
 	struct id_table pids;		/* process i by its pid */
@@ -45,109 +44,108 @@ struct trace {
 	size_t labels_capacity;
 	struct traced *profiles;
 	size_t n_profiles, profiles_capacity;
-	struct v8_profile piece;	/* of the event */
+	struct v8_profile piece;	/* of the event, */
+	bool has_piece;			/* if there is any */
 };
 
 /* ---- one event ---- */
 
-/* Opens the value of a key if it is an object, else skips it. */
-static bool
-chrome_trace_open_object(struct json_reader *json)
+static void
+chrome_trace_read_piece(struct json_reader *json, struct json_token *token,
+                        void *into)
 {
-	struct json_token token;
+	struct trace *trace = json_context(json);
 
-	if (!json_next(json, &token))
-		return false;
-	if (token.type != JSON_OBJECT)
-		json_skip(json, &token);
-	return token.type == JSON_OBJECT;
+	(void)token;
+	trace->has_piece = true;
+	json_read_fields(json, v8_fields, into);
 }
 
 /* args.data: times are its own keys, the rest is in "cpuProfile". */
+static const struct json_field chrome_trace_data_fields[] = {
+	{ "cpuProfile", "a CPU profile, an object", JSON_OBJECT,
+	  .read = chrome_trace_read_piece },
+	{ .key = NULL, .fields = v8_time_fields }
+};
+
 static void
-chrome_trace_read_data(struct trace *trace, struct trace_event *event)
+chrome_trace_read_data(struct json_reader *json, struct json_token *token,
+                       void *into)
 {
-	struct json_reader *json = trace->json;
-	struct json_token key;
+	struct trace *trace = json_context(json);
 
-	if (!chrome_trace_open_object(json))
-		return;
-	while (json_next_key(json, &key)) {
-		bool is_own = json_is(&key, "timeDeltas") ||
-		    json_is(&key, "startTime") ||
-		    json_is(&key, "endTime") || json_is(&key, "lines");
-
-		if (json_is(&key, "cpuProfile")) {
-			event->has_piece = true;
-			if (!json_open_object(json, "a CPU profile, an "
-			                      "object"))
-				continue;
-			while (json_next_key(json, &key))
-				if (!v8_read_key(&trace->input,
-				                 &trace->piece, &key))
-					json_skip_value(json);
-		} else if (!is_own || !v8_read_key(&trace->input,
-		           &trace->piece, &key)) {
-			json_skip_value(json);
-		}
-	}
+	(void)token;
+	(void)into;
+	json_read_fields(json, chrome_trace_data_fields, &trace->piece);
 }
 
-static uint32_t
-chrome_trace_read_text(struct trace *trace, struct names *names)
+/* Adds a text, or a number as one. */
+static void
+chrome_trace_read_text(struct json_reader *json, const struct json_token *token,
+                       struct names *names, uint32_t *name)
 {
-	struct json_token token;
-
-	if (!json_get_value(trace->json, &token) ||
-	    (token.type != JSON_STRING && token.type != JSON_NUMBER))
-		return NO_NAME;
-	return names_add(names, token.text, token.length, trace->error);
+	if (token->type == JSON_STRING || token->type == JSON_NUMBER)
+		*name = names_add(names, token->text, token->length,
+		                  json_error(json));
 }
 
-/* An event whose object is open; false: the input ends in it. */
-static bool
-chrome_trace_read_event(struct trace *trace, struct trace_event *event)
+static void
+chrome_trace_read_label(struct json_reader *json, struct json_token *token,
+                        void *into)
 {
-	struct names *names = trace->input.reader.profile->names;
-	struct json_token key, token;
-
-	while (json_next_key(trace->json, &key)) {
-		if (json_is(&key, "args")) {
-			if (!chrome_trace_open_object(trace->json))
-				continue;
-			while (json_next_key(trace->json, &key)) {
-				if (json_is(&key, "data"))
-					chrome_trace_read_data(trace, event);
-				else if (json_is(&key, "name"))
-					event->label = chrome_trace_read_text(
-					    trace, names);
-				else
-					json_skip_value(trace->json);
-			}
-		} else if (json_is(&key, "name")) {
-			if (!json_get_value(trace->json, &token) ||
-			    token.type != JSON_STRING)
-				continue;
-			if (json_is(&token, "thread_name"))
-				event->name = EVENT_THREAD_NAME;
-			else if (json_is(&token, "Profile") ||
-			         json_is(&token, "ProfileChunk") ||
-			         json_is(&token, "CpuProfile"))
-				event->name = EVENT_PROFILE;
-		} else if (json_is(&key, "id")) {
-			event->id = chrome_trace_read_text(trace, trace->texts);
-		} else if (json_is(&key, "pid") || json_is(&key, "tid")) {
-			uint64_t *number = json_is(&key, "pid") ? &event->pid :
-			                   &event->tid;
-
-			if (json_get_value(trace->json, &token))
-				json_whole_number(&token, INT64_MAX, number);
-		} else {
-			json_skip_value(trace->json);
-		}
-	}
-	return key.type == JSON_OBJECT_END;
+	chrome_trace_read_text(json, token, json_profile(json)->names,
+	                       json_field_in(token, into));
 }
+
+static void
+chrome_trace_read_id(struct json_reader *json, struct json_token *token,
+                     void *into)
+{
+	struct trace *trace = json_context(json);
+
+	chrome_trace_read_text(json, token, trace->texts,
+	                       json_field_in(token, into));
+}
+
+static void
+chrome_trace_read_name(struct json_reader *json, struct json_token *token,
+                       void *into)
+{
+	struct trace_event *event = into;
+
+	(void)json;
+	if (json_is(token, "thread_name"))
+		event->name = EVENT_THREAD_NAME;
+	else if (json_is(token, "Profile") || json_is(token, "ProfileChunk") ||
+	         json_is(token, "CpuProfile"))
+		event->name = EVENT_PROFILE;
+}
+
+#define EVENT(member) offsetof(struct trace_event, member)
+
+static const struct json_field chrome_trace_args_fields[] = {
+	{ "data", "an object", JSON_OBJECT, .read = chrome_trace_read_data,
+	  .or_skip = true },
+	{ "name", "a name", JSON_END,
+	  .read = chrome_trace_read_label, .at = EVENT(label) },
+	{ NULL }
+};
+
+static const struct json_field chrome_trace_event_fields[] = {
+	{ "args", "an object", JSON_OBJECT, .fields = chrome_trace_args_fields,
+	  .or_skip = true },
+	{ "name", "a name", JSON_STRING, .read = chrome_trace_read_name,
+	  .or_skip = true },
+	{ "id", "an id", JSON_END,
+	  .read = chrome_trace_read_id, .at = EVENT(id) },
+	{ "pid", "a process", JSON_NUMBER,
+	  .read = json_read_u64, .at = EVENT(pid),
+	  .or_skip = true },
+	{ "tid", "a thread", JSON_NUMBER,
+	  .read = json_read_u64, .at = EVENT(tid),
+	  .or_skip = true },
+	{ NULL }
+};
 
 /* ---- what events do ---- */
 
@@ -182,7 +180,6 @@ find_profile(struct trace *trace, const struct trace_event *event)
 		return NULL;
 	if (number == trace->n_profiles) {
 		trace->profiles[number] = (struct traced){
-			.v8.names = trace->input.reader.profile->names,
 			.pid = event->pid, .tid = event->tid };
 		trace->n_profiles++;
 	}
@@ -192,15 +189,18 @@ find_profile(struct trace *trace, const struct trace_event *event)
 /* ---- the file ---- */
 
 static void
-chrome_trace_read_events(struct trace *trace)
+chrome_trace_read_events(struct json_reader *json, struct json_token *token,
+                         void *context)
 {
-	struct json_token token;
+	struct trace *trace = context;
 
-	while (json_next_object(trace->json, &token, "an event, an object")) {
+	while (json_next_object(json, token, "an event, an object")) {
 		struct trace_event event = { .id = NO_NAME, .label = NO_NAME };
 		struct traced *traced = NULL;
 
-		if (chrome_trace_read_event(trace, &event) || event.has_piece) {
+		trace->has_piece = false;
+		if (json_read_fields(json, chrome_trace_event_fields, &event) ||
+		    trace->has_piece) {
 			if (event.name == EVENT_THREAD_NAME)
 				name_thread(trace, &event);
 			if (event.name == EVENT_PROFILE)
@@ -216,24 +216,21 @@ chrome_trace_read_events(struct trace *trace)
 static void
 chrome_trace_read_file(struct trace *trace)
 {
+	static const struct json_field chrome_trace_trace_fields[] = {
+		{ "traceEvents", "an array of events", JSON_ARRAY,
+		  .read = chrome_trace_read_events },
+		{ NULL }
+	};
 	struct json_token token;
 
 	if (!json_next(trace->json, &token))
 		return;
-	if (token.type == JSON_ARRAY) {
-		chrome_trace_read_events(trace);
-	} else if (token.type == JSON_OBJECT) {
-		while (json_next_key(trace->json, &token)) {
-			if (!json_is(&token, "traceEvents"))
-				json_skip_value(trace->json);
-			else if (json_open_array(trace->json, "an array of "
-			                         "events"))
-				chrome_trace_read_events(trace);
-		}
-	} else {
-		json_fail(trace->json, token.offset,
-		          "expected a trace, an object or array");
-	}
+	if (token.type == JSON_ARRAY)
+		chrome_trace_read_events(trace->json, &token, trace);
+	else if (token.type == JSON_OBJECT)
+		json_read_fields(trace->json, chrome_trace_trace_fields, trace);
+	else
+		json_refuse(trace->json, &token, "a trace, an object or array");
 	json_next(trace->json, &token);
 }
 
@@ -296,7 +293,7 @@ chrome_trace_read(struct source *source, const struct read_options *options,
 	trace.threads = names_new(error);
 	if (!error->is_set) {
 		trace.json = trace.input.json;
-		trace.piece.names = trace.input.reader.profile->names;
+		trace.input.v8 = &trace.piece;
 		chrome_trace_read_file(&trace);
 		if (!error->is_set)
 			result = add_profiles(&trace, error);

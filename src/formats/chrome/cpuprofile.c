@@ -83,7 +83,6 @@ void
 v8_profile_clear(struct v8_profile *v8)
 {
 	struct v8_profile empty = {
-		.names = v8->names,
 		.nodes = v8->nodes, .nodes_capacity = v8->nodes_capacity,
 		.ids = v8->ids, .ids_capacity = v8->ids_capacity,
 		.samples = v8->samples,
@@ -129,15 +128,15 @@ v8_profile_add_id(struct v8_profile *v8, uint64_t id, struct error *error)
 	return number;
 }
 
+/* Likewise an id in the input. */
 static uint32_t
-v8_read_id(struct v8_reader *input, struct v8_profile *v8,
-           const struct json_token *token)
+v8_read_id(struct v8_reader *input, const struct json_token *token)
 {
 	uint64_t id;
 
 	if (json_whole_number(token, INT64_MAX, &id))
-		return v8_profile_add_id(v8, id, input->error);
-	json_fail(input->json, token->offset, "expected the id of a node");
+		return v8_profile_add_id(input->v8, id, input->error);
+	json_refuse(input->json, token, "the id of a node");
 	return NO_ID;
 }
 
@@ -159,14 +158,13 @@ v8_profile_add_node(struct v8_profile *v8, uint32_t parent, struct error *error)
 	return v8->n_nodes++;
 }
 
-/* Gives a node an id.  If several nodes claim it, the first one has it. */
+/* The node has its id, unless another one had it before. */
 static void
-set_id(struct v8_profile *v8, uint32_t node, uint32_t id)
+v8_claim_id(struct v8_profile *v8, uint32_t node)
 {
-	if (id == NO_ID)
-		return;
-	v8->nodes[node].id = id;
-	if (v8->ids[id].node == NO_ROW)
+	uint32_t id = v8->nodes[node].id;
+
+	if (id != NO_ID && v8->ids[id].node == NO_ROW)
 		v8->ids[id].node = node;
 }
 
@@ -180,79 +178,43 @@ set_child(struct v8_profile *v8, uint32_t node, uint32_t id)
 
 /* ---- reading ---- */
 
-static uint32_t
-v8_read_name(struct v8_reader *input, struct v8_profile *v8)
+/* A line or column, of which the first is field->number: from 1 on. */
+static void
+v8_read_place(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_token token;
-
-	if (!json_get_string(input->json, &token, "a name") ||
-	    token.length == 0)
-		return NO_NAME;
-	return names_add(v8->names, token.text, token.length, input->error);
-}
-
-/* A line or column, the first being `first`: from 1 on, 0 where unknown. */
-static uint32_t
-read_place(struct json_reader *json, int first)
-{
-	struct json_token token;
+	const int64_t first = (int64_t)token->field->number;
+	uint32_t *to = json_field_in(token, into);
 	struct decimal number;
 	int64_t place;
 
-	if (!json_get_value(json, &token) || !json_decimal(&token, &number) ||
-	    !decimal_scale(number, 0, &place, NULL) || place < first ||
-	    place >= UINT32_MAX)
-		return 0;
-	return (uint32_t)(place + 1 - first);
+	(void)json;
+	if (json_decimal(token, &number) &&
+	    decimal_scale(number, 0, &place, NULL) && place >= first &&
+	    place < UINT32_MAX)
+		*to = (uint32_t)(place + 1 - first);
 }
 
-/* Reads a key that describes a function; false: it is any other key. */
-static bool
-read_frame_key(struct v8_reader *input, struct v8_profile *v8,
-               struct v8_node *node, const struct json_token *key,
-               int first_line)
-{
-	if (json_is(key, "functionName"))
-		node->function = v8_read_name(input, v8);
-	else if (json_is(key, "url"))
-		node->file = v8_read_name(input, v8);
-	else if (json_is(key, "lineNumber"))
-		node->line = read_place(input->json, first_line);
-	else if (json_is(key, "columnNumber"))
-		node->column = read_place(input->json, first_line);
-	else
-		return false;
-	return true;
-}
+static const struct json_field v8_tick_fields[] = {
+	{ "line", "a line", JSON_NUMBER, .read = v8_read_place,
+	  .at = offsetof(struct v8_tick, line), .number = 1, .or_skip = true },
+	{ "ticks", "a number of hits", JSON_NUMBER, .read = json_read_u64,
+	  .at = offsetof(struct v8_tick, hits), .or_skip = true },
+	{ NULL }
+};
 
-/* Reads "positionTicks", how many of the node's hits were in each line. */
+/* How many of the node's hits were in each line. */
 static void
-v8_read_ticks(struct v8_reader *input, struct v8_profile *v8, uint32_t number)
+v8_read_ticks(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_reader *json = input->json;
-	struct v8_node *node = &v8->nodes[number];
-	struct json_token token;
+	struct v8_reader *input = json_context(json);
+	struct v8_profile *v8 = input->v8;
+	struct v8_node *node = into;
 
-	if (!json_next(json, &token))
-		return;
-	if (token.type != JSON_ARRAY) {
-		json_skip(json, &token);
-		return;
-	}
 	node->first_tick = v8->n_ticks;
-	while (json_next_object(json, &token, "a line's hits, an object")) {
+	while (json_next_object(json, token, "a line's hits, an object")) {
 		struct v8_tick tick = { 0 };
 
-		while (json_next_key(json, &token)) {
-			if (json_is(&token, "line"))
-				tick.line = read_place(json, 1);
-			else if (!json_is(&token, "ticks"))
-				json_skip_value(json);
-			else if (json_get_value(json, &token) &&
-			         !json_whole_number(&token, INT64_MAX,
-			                            &tick.hits))
-				tick.hits = 0;
-		}
+		json_read_fields(json, v8_tick_fields, &tick);
 		if (tick.line > 0 && tick.hits > 0 &&
 		    memory_grow(&v8->ticks, &v8->ticks_capacity,
 		                v8->n_ticks + 1, sizeof *v8->ticks,
@@ -262,43 +224,63 @@ v8_read_ticks(struct v8_reader *input, struct v8_profile *v8, uint32_t number)
 	node->n_ticks = v8->n_ticks - node->first_tick;
 }
 
-/* Reads any key of an open node but "children". */
 static void
-read_node_key(struct v8_reader *input, struct v8_profile *v8, uint32_t number,
-              const struct json_token *key)
+v8_read_node_id(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_reader *json = input->json;
-	struct v8_node *node = &v8->nodes[number];
-	struct json_token token;
-	struct decimal decimal;
+	uint32_t *id = json_field_in(token, into);
 
-	if (json_is(key, "callFrame")) {
-		/* In this newer form lines count from 0. */
-		if (!json_open_object(json, "a function, an object"))
-			return;
-		while (json_next_key(json, &token))
-			if (!read_frame_key(input, v8, node, &token, 0))
-				json_skip_value(json);
-	} else if (json_is(key, "id")) {
-		if (json_next(json, &token))
-			set_id(v8, number, v8_read_id(input, v8, &token));
-	} else if (json_is(key, "parent")) {
-		if (json_next(json, &token) && token.type != JSON_NULL)
-			node->parent_id = v8_read_id(input, v8, &token);
-	} else if (json_is(key, "hitCount")) {
-		if (!json_next(json, &token) || token.type == JSON_NULL)
-			return;
-		if (json_decimal(&token, &decimal) && decimal.digits < 0)
-			v8->hits_below_zero = token.offset + 1;
-		else if (!json_whole_number(&token, INT64_MAX, &node->hits))
-			json_fail(json, token.offset, "expected how often a "
-			          "node was hit");
-	} else if (json_is(key, "positionTicks")) {
-		v8_read_ticks(input, v8, number);
-	} else if (!read_frame_key(input, v8, node, key, 1)) {
-		json_skip_value(json);
-	}
+	*id = v8_read_id(json_context(json), token);
 }
+
+static void
+v8_read_hits(struct json_reader *json, struct json_token *token, void *into)
+{
+	struct v8_reader *input = json_context(json);
+	struct decimal hits;
+
+	if (json_decimal(token, &hits) && hits.digits < 0)
+		input->v8->hits_below_zero = token->offset + 1;
+	else
+		json_read_u64(json, token, into);
+}
+
+#define NODE(member) offsetof(struct v8_node, member)
+
+/* In this newer form lines count from 0. */
+static const struct json_field v8_call_frame_fields[] = {
+	{ "functionName", "a name", JSON_STRING, .read = json_read_name,
+	  .at = NODE(function) },
+	{ "url", "a name", JSON_STRING,
+	  .read = json_read_name, .at = NODE(file) },
+	{ "lineNumber", "a line", JSON_NUMBER, .read = v8_read_place,
+	  .at = NODE(line), .number = 0, .or_skip = true },
+	{ "columnNumber", "a column", JSON_NUMBER, .read = v8_read_place,
+	  .at = NODE(column), .number = 0, .or_skip = true },
+	{ NULL }
+};
+
+/* All of a node but "children". */
+static const struct json_field v8_node_fields[] = {
+	{ "id", "the id of a node", JSON_NUMBER, .read = v8_read_node_id,
+	  .at = NODE(id) },
+	{ "callFrame", "a function, an object", JSON_OBJECT,
+	  .fields = v8_call_frame_fields },
+	{ "parent", "the id of a node", JSON_NUMBER, .read = v8_read_node_id,
+	  .at = NODE(parent_id) },
+	{ "hitCount", "how often a node was hit", JSON_NUMBER,
+	  .read = v8_read_hits, .at = NODE(hits) },
+	{ "positionTicks", "an array of lines", JSON_ARRAY,
+	  .read = v8_read_ticks, .or_skip = true },
+	{ "functionName", "a name", JSON_STRING, .read = json_read_name,
+	  .at = NODE(function) },
+	{ "url", "a name", JSON_STRING,
+	  .read = json_read_name, .at = NODE(file) },
+	{ "lineNumber", "a line", JSON_NUMBER, .read = v8_read_place,
+	  .at = NODE(line), .number = 1, .or_skip = true },
+	{ "columnNumber", "a column", JSON_NUMBER, .read = v8_read_place,
+	  .at = NODE(column), .number = 1, .or_skip = true },
+	{ NULL }
+};
 
 static void
 open_node(struct v8_reader *input, struct v8_profile *v8, size_t *depth)
@@ -319,8 +301,9 @@ open_node(struct v8_reader *input, struct v8_profile *v8, size_t *depth)
  * without any key is none, of which a packed file can have millions.
  */
 static void
-read_node(struct v8_reader *input, struct v8_profile *v8)
+read_node(struct v8_reader *input)
 {
+	struct v8_profile *v8 = input->v8;
 	struct json_token token;
 	size_t depth = 0;
 	bool is_empty = true;
@@ -335,30 +318,52 @@ read_node(struct v8_reader *input, struct v8_profile *v8)
 		} else if (token.type == JSON_OBJECT)
 			open_node(input, v8, &depth);
 		else if (token.type == JSON_NUMBER)
-			set_child(v8, node, v8_read_id(input, v8, &token));
+			set_child(v8, node, v8_read_id(input, &token));
 		else if (token.type == JSON_KEY && json_is(&token, "children"))
 			json_open_array(input->json, "an array of nodes");
-		else if (token.type == JSON_KEY)
-			read_node_key(input, v8, node, &token);
-		else if (token.type != JSON_ARRAY_END)
-			json_fail(input->json, token.offset,
-			          "expected a node or its id");
+		else if (token.type == JSON_KEY) {
+			json_read_key(input->json, v8_node_fields, &token,
+			              &v8->nodes[node]);
+			v8_claim_id(v8, node);
+		} else if (token.type != JSON_ARRAY_END)
+			json_refuse(input->json, &token, "a node or its id");
 		is_empty = token.type == JSON_OBJECT;
 	}
 }
 
 static void
-v8_read_samples(struct v8_reader *input, struct v8_profile *v8)
+v8_read_nodes(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_token token;
+	struct v8_profile *v8 = into;
 
-	if (!json_open_array(input->json, "an array of nodes' ids"))
-		return;
-	while (json_next_element(input->json, &token)) {
-		uint32_t id = v8_read_id(input, v8, &token);
+	if (v8->samples_offset == 0)
+		v8->samples_offset = token->offset;
+	while (json_next_object(json, token, "a node, an object"))
+		read_node(json_context(json));
+}
+
+static void
+v8_read_head(struct json_reader *json, struct json_token *token, void *into)
+{
+	struct v8_profile *v8 = into;
+
+	if (v8->samples_offset == 0)
+		v8->samples_offset = token->offset;
+	v8->is_old = true;
+	read_node(json_context(json));
+}
+
+static void
+v8_read_samples(struct json_reader *json, struct json_token *token, void *into)
+{
+	struct v8_reader *input = json_context(json);
+	struct v8_profile *v8 = into;
+
+	while (json_next_element(json, token)) {
+		uint32_t id = v8_read_id(input, token);
 
 		if (v8->n_samples == 0)
-			v8->samples_offset = token.offset;
+			v8->samples_offset = token->offset;
 		if (id != NO_ID &&
 		    memory_grow(&v8->samples, &v8->samples_capacity,
 		                v8->n_samples + 1, sizeof *v8->samples,
@@ -378,95 +383,65 @@ v8_profile_add_line(struct v8_profile *v8, uint32_t line, struct error *error)
 }
 
 static void
-v8_read_lines(struct v8_reader *input, struct v8_profile *v8)
+v8_read_lines(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_token token;
-
-	if (!json_open_array(input->json, "an array of lines"))
-		return;
-	while (json_next_element(input->json, &token)) {
+	while (json_next_element(json, token)) {
 		uint64_t line;
 
-		if (!json_whole_number(&token, UINT32_MAX - 1, &line))
+		if (!json_whole_number(token, UINT32_MAX - 1, &line))
 			line = 0;
-		if (v8_profile_add_line(v8, (uint32_t)line, input->error) != 0)
+		if (v8_profile_add_line(into, (uint32_t)line,
+		                        json_error(json)) != 0)
 			return;
 	}
 }
 
 static void
-v8_read_times(struct v8_reader *input, struct v8_profile *v8,
-              bool are_absolute)
+v8_read_times(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_token token;
+	struct v8_profile *v8 = into;
 	struct decimal number;
 	int64_t time;
 
 	if (v8->n_times > 0) {	/* Hermes writes them twice */
-		json_skip_value(input->json);
+		json_skip(json, token);
 		return;
 	}
-	if (!json_open_array(input->json, "an array of times"))
-		return;
 	v8->has_times = true;
-	v8->are_absolute = are_absolute;
-	while (json_next_element(input->json, &token)) {
-		if (!json_decimal(&token, &number) ||
+	v8->are_absolute = strcmp(token->field->key, "timestamps") == 0;
+	while (json_next_element(json, token)) {
+		if (!json_decimal(token, &number) ||
 		    !decimal_scale(number, 0, &time, NULL) ||
 		    time > INT64_MAX / 2 || time < -INT64_MAX / 2)
-			json_fail(input->json, token.offset,
+			json_fail(json, token->offset,
 			          "expected a time in microseconds");
 		else if (memory_grow(&v8->times, &v8->times_capacity,
 		                     v8->n_times + 1, sizeof *v8->times,
-		                     input->error) == 0)
+		                     json_error(json)) == 0)
 			v8->times[v8->n_times++] = time;
 	}
 }
 
-static bool
-v8_read_time(struct json_reader *json, struct decimal *time)
-{
-	struct json_token token;
+const struct json_field v8_time_fields[] = {
+	{ "timeDeltas", "an array of times", JSON_ARRAY,
+	  .read = v8_read_times },
+	{ "lines", "an array of lines", JSON_ARRAY, .read = v8_read_lines },
+	{ "startTime", "a time", JSON_NUMBER, .read = json_read_decimal,
+	  .at = offsetof(struct v8_profile, start), .or_skip = true },
+	{ "endTime", "a time", JSON_NUMBER, .read = json_read_decimal,
+	  .at = offsetof(struct v8_profile, end), .or_skip = true },
+	{ NULL }
+};
 
-	return json_get_value(json, &token) && json_decimal(&token, time);
-}
-
-bool
-v8_read_key(struct v8_reader *input, struct v8_profile *v8,
-            const struct json_token *key)
-{
-	struct json_reader *json = input->json;
-	struct json_token token;
-
-	if (v8->samples_offset == 0 &&
-	    (json_is(key, "nodes") || json_is(key, "head")))
-		v8->samples_offset = key->offset;
-	if (json_is(key, "nodes")) {
-		if (!json_open_array(json, "an array of nodes"))
-			return true;
-		while (json_next_object(json, &token, "a node, an object"))
-			read_node(input, v8);
-	} else if (json_is(key, "head")) {
-		v8->is_old = true;
-		if (json_open_object(json, "a node, an object"))
-			read_node(input, v8);
-	} else if (json_is(key, "samples")) {
-		v8_read_samples(input, v8);
-	} else if (json_is(key, "lines")) {
-		v8_read_lines(input, v8);
-	} else if (json_is(key, "timeDeltas")) {
-		v8_read_times(input, v8, false);
-	} else if (json_is(key, "timestamps")) {
-		v8_read_times(input, v8, true);
-	} else if (json_is(key, "startTime")) {
-		v8->has_start = v8_read_time(json, &v8->start);
-	} else if (json_is(key, "endTime")) {
-		v8->has_end = v8_read_time(json, &v8->end);
-	} else {
-		return false;
-	}
-	return true;
-}
+const struct json_field v8_fields[] = {
+	{ "nodes", "an array of nodes", JSON_ARRAY, .read = v8_read_nodes },
+	{ "head", "a node, an object", JSON_OBJECT, .read = v8_read_head },
+	{ "samples", "an array of nodes' ids", JSON_ARRAY,
+	  .read = v8_read_samples },
+	{ "timestamps", "an array of times", JSON_ARRAY,
+	  .read = v8_read_times },
+	{ .key = NULL, .fields = v8_time_fields }
+};
 
 /* Adds the lines of a piece, before its samples are added. */
 static int
@@ -513,9 +488,9 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 		node->first_tick += v8->n_ticks;
 		node->id = NO_ID;
 		if (from->id != NO_ID)
-			set_id(v8, number,
-			       v8_profile_add_id(v8, piece->ids[from->id].id,
-			                         error));
+			node->id = v8_profile_add_id(v8,
+			    piece->ids[from->id].id, error);
+		v8_claim_id(v8, number);
 		if (from->parent_id != NO_ID)
 			node->parent_id = v8_profile_add_id(v8,
 			    piece->ids[from->parent_id].id, error);
@@ -552,14 +527,10 @@ v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 	if (v8->samples_offset == 0)
 		v8->samples_offset = piece->samples_offset;
 	/* "Profile" may have 0 and the piece with the samples the time. */
-	if (piece->has_start && (!v8->has_start || !has_begun)) {
+	if (piece->start.is_there && (!v8->start.is_there || !has_begun))
 		v8->start = piece->start;
-		v8->has_start = true;
-	}
-	if (piece->has_end) {
+	if (piece->end.is_there)
 		v8->end = piece->end;
-		v8->has_end = true;
-	}
 	return 0;
 }
 
@@ -588,7 +559,7 @@ find_time(const struct v8_profile *v8, size_t sample, int64_t last,
 static bool
 has_clock(const struct v8_profile *v8)
 {
-	return v8->has_times && (v8->has_start || v8->are_absolute);
+	return v8->has_times && (v8->start.is_there || v8->are_absolute);
 }
 
 void
@@ -597,7 +568,7 @@ v8_announce(struct v8_reader *input, const struct v8_profile *v8)
 	int64_t time = 0;
 
 	if (!has_clock(v8) || v8->n_samples == 0 || v8->n_times == 0 ||
-	    (v8->has_start && !find_bound(v8, v8->start, &time)) ||
+	    (v8->start.is_there && !find_bound(v8, v8->start.decimal, &time)) ||
 	    !find_time(v8, 0, time, &time) || time < 0 ||
 	    (input->has_earliest && time >= input->earliest))
 		return;
@@ -623,7 +594,7 @@ each_timed_sample(struct entering *entering, timed_sample *use,
 	const struct v8_profile *v8 = entering->v8;
 	int64_t time = 0, latest = 0, end = 0;
 
-	if (v8->has_start && !find_bound(v8, v8->start, &time))
+	if (v8->start.is_there && !find_bound(v8, v8->start.decimal, &time))
 		return error_set(error, "a start time that exceeds 63 bits");
 	for (size_t i = 0; i <= v8->n_samples && i < v8->n_times; i++) {
 		if (i % ROWS_A_STEP == 0 &&
@@ -641,9 +612,9 @@ each_timed_sample(struct entering *entering, timed_sample *use,
 	}
 	if (v8->n_times != v8->n_samples || v8->n_samples == 0)
 		return 0;
-	entering->is_endless = !v8->has_end ||
-	    (!v8->has_start && !v8->are_absolute) ||
-	    !find_bound(v8, v8->end, &end);
+	entering->is_endless = !v8->end.is_there ||
+	    (!v8->start.is_there && !v8->are_absolute) ||
+	    !find_bound(v8, v8->end.decimal, &end);
 	if (entering->is_endless || end < latest)
 		end = latest;
 	return use(entering, entering->rows_of_samples[v8->n_samples - 1],
@@ -725,8 +696,8 @@ v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
 {
 	static const char scheme[] = "file:///";
 	const size_t n = sizeof scheme - 1;
-	const struct v8_profile *v8 = entering->v8;
 	struct profile *profile = entering->input->reader.profile;
+	struct names *names = profile->names;
 	struct location location = { .file = NO_NAME,
 		.linkage = NO_NAME };
 	uint32_t line;
@@ -734,22 +705,22 @@ v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
 	const char *url = "", *slash;
 
 	if (node == NULL) {
-		location.function = names_add(v8->names, "[unknown node]", 14,
+		location.function = names_add(names, "[unknown node]", 14,
 		                              error);
 	} else {
 		if (node->file != NO_NAME)
-			url = names_text(v8->names, node->file);
+			url = names_text(names, node->file);
 		slash = strrchr(url, '/');
 		/* Functions of WebAssembly can have mangled names. */
 		if (node->function != NO_NAME)
-			location.function = demangle_and_add(v8->names,
-			    names_text(v8->names, node->function),
-			    names_length(v8->names, node->function), error);
+			location.function = demangle_and_add(names,
+			    names_text(names, node->function),
+			    names_length(names, node->function), error);
 		else if (node->file == NO_NAME)
-			location.function = names_add(v8->names, "(anonymous)",
+			location.function = names_add(names, "(anonymous)",
 			                              11, error);
 		else	/* File, line and column tell them apart. */
-			location.function = names_add_format(v8->names, error,
+			location.function = names_add_format(names, error,
 			    "(anonymous %s:%" PRIu32 ":%" PRIu32 ")",
 			    slash != NULL && slash[1] != '\0' ? slash + 1 :
 			    url, node->line, node->column);
@@ -759,22 +730,22 @@ v8_add_frame(struct entering *entering, uint32_t row, struct error *error)
 		location.file = node->file;
 		/* A file: URL becomes the path, as in other formats. */
 		if (strncmp(url, scheme, n) == 0 &&
-		    names_length(v8->names, node->file) > n)
-			location.file = names_add(v8->names, url + n - 1,
-			    names_length(v8->names, node->file) - n + 1, error);
+		    names_length(names, node->file) > n)
+			location.file = names_add(names, url + n - 1,
+			    names_length(names, node->file) - n + 1, error);
 	}
 	return error->is_set ? UINT32_MAX :
 	       profile_add_frame(profile, NO_MODULE, 0, &location, 1, error);
 }
 
 static bool
-is_root(const struct v8_profile *v8, const struct v8_node *node)
+is_root(const struct names *names, const struct v8_node *node)
 {
 	static const char name[] = "(root)";
 
 	return node->function != NO_NAME &&
-	       names_length(v8->names, node->function) == sizeof name - 1 &&
-	       memcmp(names_text(v8->names, node->function), name,
+	       names_length(names, node->function) == sizeof name - 1 &&
+	       memcmp(names_text(names, node->function), name,
 	              sizeof name - 1) == 0;
 }
 
@@ -987,6 +958,8 @@ v8_make_rows(struct entering *entering, struct error *error)
 	if (error->is_set)
 		return -1;
 	for (uint32_t i = 0; i < entering->n_rows; i++) {
+		const struct names *names =
+		    entering->input->reader.profile->names;
 		uint32_t parent = NO_ROW, line;
 		const struct v8_node *node = v8_row_node(entering, i, &line);
 
@@ -998,7 +971,7 @@ v8_make_rows(struct entering *entering, struct error *error)
 			parent = v8->ids[node->id].parent;
 		entering->parent[i] = parent;
 		entering->label[i] = node != NULL && parent == NO_ROW &&
-		    is_root(v8, node) ? NO_LABEL :
+		    is_root(names, node) ? NO_LABEL :
 		    v8_add_frame(entering, i, error);
 	}
 	return error->is_set ? -1 : 0;
@@ -1167,15 +1140,8 @@ static int
 cpuprofile_read_file(struct v8_reader *input, struct v8_profile *v8)
 {
 	const struct process process = { 0 };
-	struct json_token key;
 
-	if (json_open_object(input->json, "an object")) {
-		while (json_next_key(input->json, &key))
-			if (!v8_read_key(input, v8, &key))
-				json_skip_value(input->json);
-		/* Anything after the object is an error. */
-		json_next(input->json, &key);
-	}
+	json_read_file(input->json, v8_fields, "an object", v8);
 	v8_announce(input, v8);
 	if (input->error->is_set || v8_enter(input, v8) != 0)
 		return -1;
@@ -1190,11 +1156,11 @@ cpuprofile_read(struct source *source, const struct read_options *options,
                 struct error *error)
 {
 	struct v8_reader input;
-	struct v8_profile v8 = { .names = NULL };
+	struct v8_profile v8 = { .nodes = NULL };
 	int result = v8_begin(&input, source, options, error);
 
 	if (result == 0) {
-		v8.names = input.reader.profile->names;
+		input.v8 = &v8;
 		result = cpuprofile_read_file(&input, &v8);
 	}
 	v8_profile_free(&v8);

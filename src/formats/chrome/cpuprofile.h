@@ -45,9 +45,8 @@ struct v8_id {
 	uint32_t parent;	/* the node that has it as a child, or NO_ROW */
 };
 
-/* Start with { .names }, those of the profile that is built. */
+/* Start with zeroes. */
 struct v8_profile {
-	struct names *names;
 	struct v8_node *nodes;
 	struct id_table id_numbers;
 	struct v8_id *ids;		/* [id_numbers.n] */
@@ -68,8 +67,7 @@ struct v8_profile {
 					 * in seconds, else microseconds */
 	bool has_times;
 	bool are_absolute;		/* times: "timestamps", else deltas */
-	struct decimal start, end;
-	bool has_start, has_end;
+	struct json_known start, end;
 	uint32_t *open;			/* nodes whose objects are open */
 	size_t open_capacity;
 };
@@ -86,8 +84,9 @@ int v8_profile_append(struct v8_profile *v8, const struct v8_profile *piece,
 /* What is read of a file.  Start with v8_begin. */
 struct v8_reader {
 	struct reader reader;
-	struct json_reader *json;
+	struct json_reader *json;	/* whose context this is */
 	struct error *error;		/* the JSON reader's, too */
+	struct v8_profile *v8;		/* that is being read */
 	uint32_t time, samples;		/* resources, + 1; 0: none yet */
 	int64_t earliest;		/* time of a sample of what was
 					 * announced, */
@@ -102,25 +101,25 @@ int v8_begin(struct v8_reader *input, struct source *source,
              const struct read_options *options, struct error *error);
 
 /*
- * Reads the value of a key of a profile and adds it to what was read before;
- * but times are read only once.  false: a profile has no such key, and the
- * value has not been read.  Failures set the reader's error.
+ * The keys of a profile, whose values are added to what was read before; but
+ * times are read only once.  *into must be the reader's v8.
  */
-bool v8_read_key(struct v8_reader *input, struct v8_profile *v8,
-                 const struct json_token *key);
+extern const struct json_field v8_fields[];
+
+/* Of these, what traces have beside the profile. */
+extern const struct json_field v8_time_fields[];
 
 /* Announces a profile; all are before the first is entered. */
 void v8_announce(struct v8_reader *input, const struct v8_profile *v8);
 
 /*
- * Enters the samples of a profile of V8 for the reader's thread.  Its names
- * must be those of the reader's profile.  There are two resources.  `time`, in
- * microseconds, charges a sample with the time until the next one.  `samples`
- * is the nodes' hit counts, or the number of samples if there are none.  When
- * they were taken is noted if the file has their times and what these count
- * from.  Samples are in the lines that the file knows: of each, as a trace has
- * them, or of all of a node ("positionTicks"); then which of the samples was in
- * which line is a guess that keeps their numbers.
+ * Enters the samples of a profile of V8 for the reader's thread.  There are two
+ * resources.  `time`, in microseconds, charges a sample with the time until the
+ * next one.  `samples` is the nodes' hit counts, or the number of samples if
+ * there are none.  When they were taken is noted if the file has their times and
+ * what these count from.  Samples are in the lines that the file knows: of each,
+ * as a trace has them, or of all of a node ("positionTicks"); then which of the
+ * samples was in which line is a guess that keeps their numbers.
  * "(root)", which calls all others, is left out.  Samples of an id
  * without a node are "[unknown node]".  The file must have been read; if it is
  * cut short, times may be missing.  0, or -1 with the reader's error set.

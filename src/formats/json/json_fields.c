@@ -9,20 +9,29 @@
 #include "src/formats/json/json_reader.h"
 #include "src/symbols/names/program.h"
 
+void
+json_refuse_field(struct json_reader *json, const struct json_token *token)
+{
+	if (token->field->or_skip)
+		json_skip(json, token);
+	else
+		json_refuse(json, token, token->field->what);
+}
+
 static void
-json_read_as(struct json_reader *json, const struct json_field *field,
-             void *into)
+json_read_field(struct json_reader *json, const struct json_field *field,
+                void *into)
 {
 	struct json_token token, first;
 
 	if (!json_next(json, &token) || token.type == JSON_NULL)
 		return;
+	token.field = field;
 	if (field->type != JSON_END && token.type != field->type) {
-		json_refuse(json, &token, field->what);
+		json_refuse_field(json, &token);
 		return;
 	}
 	first = token;
-	token.field = field;
 	if (field->read != NULL)
 		field->read(json, &token, into);
 	else
@@ -31,16 +40,21 @@ json_read_as(struct json_reader *json, const struct json_field *field,
 		json_skip(json, &first);
 }
 
-bool
-json_read_field(struct json_reader *json, const struct json_field *fields,
-                const struct json_token *key, void *into)
+void
+json_read_key(struct json_reader *json, const struct json_field *fields,
+              const struct json_token *key, void *into)
 {
-	for (; fields->key != NULL; fields++)
-		if (json_is(key, fields->key)) {
-			json_read_as(json, fields, into);
-			return true;
+	while (fields != NULL) {
+		if (fields->key == NULL) {
+			fields = fields->fields;
+		} else if (json_is(key, fields->key)) {
+			json_read_field(json, fields, into);
+			return;
+		} else {
+			fields++;
 		}
-	return false;
+	}
+	json_skip_value(json);
 }
 
 bool
@@ -50,8 +64,7 @@ json_read_fields(struct json_reader *json, const struct json_field *fields,
 	struct json_token key;
 
 	while (json_next_key(json, &key))
-		if (!json_read_field(json, fields, &key, into))
-			json_skip_value(json);
+		json_read_key(json, fields, &key, into);
 	return key.type == JSON_OBJECT_END;
 }
 
@@ -69,17 +82,10 @@ json_read_file(struct json_reader *json, const struct json_field *fields,
 
 /* ---- what values become ---- */
 
-/* Where a field stores. */
-static void *
-json_target(const struct json_token *token, void *into)
-{
-	return (char *)into + token->field->at;
-}
-
 void
 json_read_name(struct json_reader *json, struct json_token *token, void *into)
 {
-	uint32_t *name = json_target(token, into);
+	uint32_t *name = json_field_in(token, into);
 
 	*name = token->length == 0 ? NO_NAME :
 	        names_add(json_profile(json)->names, token->text,
@@ -89,7 +95,7 @@ json_read_name(struct json_reader *json, struct json_token *token, void *into)
 void
 json_read_function(struct json_reader *json, struct json_token *token, void *into)
 {
-	uint32_t *name = json_target(token, into);
+	uint32_t *name = json_field_in(token, into);
 
 	*name = token->length == 0 ? NO_NAME :
 	        demangle_and_add(json_profile(json)->names, token->text,
@@ -99,21 +105,21 @@ json_read_function(struct json_reader *json, struct json_token *token, void *int
 void
 json_read_text(struct json_reader *json, struct json_token *token, void *into)
 {
-	const char **text = json_target(token, into);
+	const char **text = json_field_in(token, into);
 
 	*text = arena_text(&json_profile(json)->arena, token->text,
 	                   token->length, json_error(json));
 }
 
-/* A whole number up to the field's `most`, or `most`; false: it is refused. */
+/* A whole number up to the field's, or `most`; false: it is refused. */
 static bool
 json_get_whole(struct json_reader *json, const struct json_token *token,
                uint64_t most, uint64_t *number)
 {
-	if (json_whole_number(token, token->field->most != 0 ?
-	                      token->field->most : most, number))
+	if (json_whole_number(token, token->field->number != 0 ?
+	                      token->field->number : most, number))
 		return true;
-	json_refuse(json, token, token->field->what);
+	json_refuse_field(json, token);
 	return false;
 }
 
@@ -123,7 +129,7 @@ json_read_u64(struct json_reader *json, struct json_token *token, void *into)
 	uint64_t number;
 
 	if (json_get_whole(json, token, INT64_MAX, &number))
-		*(uint64_t *)json_target(token, into) = number;
+		*(uint64_t *)json_field_in(token, into) = number;
 }
 
 void
@@ -132,14 +138,15 @@ json_read_u32(struct json_reader *json, struct json_token *token, void *into)
 	uint64_t number;
 
 	if (json_get_whole(json, token, UINT32_MAX, &number))
-		*(uint32_t *)json_target(token, into) = (uint32_t)number;
+		*(uint32_t *)json_field_in(token, into) = (uint32_t)number;
 }
 
 void
 json_read_decimal(struct json_reader *json, struct json_token *token, void *into)
 {
-	struct json_known *known = json_target(token, into);
+	struct json_known *known = json_field_in(token, into);
 
-	(void)json;
 	known->is_there = json_decimal(token, &known->decimal);
+	if (!known->is_there)
+		json_refuse_field(json, token);
 }

@@ -187,11 +187,12 @@ void json_get_number(struct json_reader *json, uint64_t most,
  * What is in an object, as a table of its keys:
  *
  *	static const struct json_field step_fields[] = {
- *		{ "name", "the name of a step", JSON_STRING, json_read_name,
- *		  offsetof(struct step, name) },
- *		{ "ms", "a time", JSON_NUMBER, json_read_decimal,
- *		  offsetof(struct step, ms) },
- *		{ "parts", "an array of parts", JSON_ARRAY, trail_read_parts },
+ *		{ "name", "the name of a step", JSON_STRING,
+ *		  .read = json_read_name, .at = offsetof(struct step, name) },
+ *		{ "ms", "a time", JSON_NUMBER, .read = json_read_decimal,
+ *		  .at = offsetof(struct step, ms) },
+ *		{ "parts", "an array of parts", JSON_ARRAY,
+ *		  .read = trail_read_parts },
  *		{ NULL }
  *	};
  *
@@ -220,12 +221,26 @@ struct json_field {
 	enum json_type type;	/* a value of any other is refused; JSON_END:
 				 * any, of which `read` gets the first token and
 				 * the rest is skipped */
-	json_read *read;	/* NULL: an object, by its own table: */
-	size_t at;		/* where in *into the functions below store */
-	uint64_t most;		/* of json_read_u32, json_read_u64; 0: what fits,
-				 * below 2^63 */
-	const struct json_field *fields;	/* with the same *into */
+	bool or_skip;		/* skipped instead */
+	json_read *read;	/* NULL: an object, with `fields` */
+	size_t at;		/* where in *into the value goes */
+	uint64_t number;	/* the reader's own, or as `read` says */
+
+	/* Of the object, with the same *into.  Of key NULL: a table in which
+	 * this one goes on. */
+	const struct json_field *fields;
 };
+
+/* For functions that read a field: where it stores, */
+static inline void *
+json_field_in(const struct json_token *token, void *into)
+{
+	return (char *)into + token->field->at;
+}
+
+/* and what to call for a value that is not as the field wants it. */
+void json_refuse_field(struct json_reader *json,
+                       const struct json_token *token);
 
 /*
  * Reads the open object into the struct *into.  false: the input ends in the
@@ -234,9 +249,9 @@ struct json_field {
 bool json_read_fields(struct json_reader *json, const struct json_field *fields,
                       void *into);
 
-/* Reads the value of a key if it is one of the fields; false: it is none. */
-bool json_read_field(struct json_reader *json, const struct json_field *fields,
-                     const struct json_token *key, void *into);
+/* Reads the value of a key in the same way, or skips it. */
+void json_read_key(struct json_reader *json, const struct json_field *fields,
+                   const struct json_token *key, void *into);
 
 /*
  * Reads a whole file: an object, behind which there is nothing.  what:
@@ -251,7 +266,10 @@ json_read json_read_name;
 json_read json_read_function;
 /* A string: const char *, in the profile's arena. */
 json_read json_read_text;
-/* A whole number from 0 to `most`: uint32_t, uint64_t. */
+/*
+ * A whole number, of no more than field->number: uint32_t, uint64_t.  0: of no
+ * more than fits, and 63 bits.
+ */
 json_read json_read_u32;
 json_read json_read_u64;
 

@@ -183,12 +183,13 @@ speedscope_leave_out_wrong(void *context, uint64_t offset, const char *what)
 /* ---- frames ---- */
 
 static const struct json_field frame_fields[] = {
-	{ "name", "the name of a frame", JSON_STRING, json_read_function,
-	  offsetof(struct location, function) },
-	{ "file", "the file of a frame", JSON_STRING, json_read_name,
-	  offsetof(struct location, file) },
-	{ "line", "the number of a line", JSON_NUMBER, json_read_u32,
-	  offsetof(struct location, line) },
+	{ "name", "the name of a frame", JSON_STRING,
+	  .read = json_read_function,
+	  .at = offsetof(struct location, function) },
+	{ "file", "the file of a frame", JSON_STRING, .read = json_read_name,
+	  .at = offsetof(struct location, file) },
+	{ "line", "the number of a line", JSON_NUMBER, .read = json_read_u32,
+	  .at = offsetof(struct location, line) },
 	{ NULL }
 };
 
@@ -633,11 +634,11 @@ speedscope_read_event_frame(struct json_reader *json, struct json_token *token,
 
 static const struct json_field event_fields[] = {
 	{ "type", "\"O\" or \"C\", the type of an event", JSON_STRING,
-	  speedscope_read_type },
+	  .read = speedscope_read_type },
 	{ "frame", "the number of a frame", JSON_NUMBER,
-	  speedscope_read_event_frame },
-	{ "at", "a time, a number", JSON_NUMBER, json_read_decimal,
-	  offsetof(struct speedscope_event, at) },
+	  .read = speedscope_read_event_frame },
+	{ "at", "a time, a number", JSON_NUMBER, .read = json_read_decimal,
+	  .at = offsetof(struct speedscope_event, at) },
 	{ NULL }
 };
 
@@ -882,18 +883,22 @@ add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
 #define AT(member) offsetof(struct speedscope, member)
 
 static const struct json_field profile_fields[] = {
-	{ "name", "a name", JSON_STRING, json_read_text, AT(part.name) },
+	{ "name", "a name", JSON_STRING,
+	  .read = json_read_text, .at = AT(part.name) },
 	{ "unit", "a unit: none, nanoseconds, microseconds, milliseconds, "
-	  "seconds or bytes", JSON_STRING, speedscope_read_unit },
-	{ "startValue", "a time, a number", JSON_NUMBER, json_read_decimal,
-	  AT(part.start) },
-	{ "endValue", "a time, a number", JSON_NUMBER, json_read_decimal,
-	  AT(part.end) },
+	  "seconds or bytes", JSON_STRING, .read = speedscope_read_unit },
+	{ "startValue", "a time, a number", JSON_NUMBER,
+	  .read = json_read_decimal,
+	  .at = AT(part.start) },
+	{ "endValue", "a time, a number", JSON_NUMBER,
+	  .read = json_read_decimal,
+	  .at = AT(part.end) },
 	{ "samples", "an array of samples", JSON_ARRAY,
-	  speedscope_read_samples },
+	  .read = speedscope_read_samples },
 	{ "weights", "an array of weights", JSON_ARRAY,
-	  speedscope_read_weights },
-	{ "events", "an array of events", JSON_ARRAY, speedscope_read_events },
+	  .read = speedscope_read_weights },
+	{ "events", "an array of events", JSON_ARRAY,
+	  .read = speedscope_read_events },
 	{ NULL }
 };
 
@@ -962,7 +967,8 @@ speedscope_read_exporter(struct json_reader *json, struct json_token *token,
 }
 
 static const struct json_field shared_fields[] = {
-	{ "frames", "an array of frames", JSON_ARRAY, speedscope_read_frames },
+	{ "frames", "an array of frames", JSON_ARRAY,
+	  .read = speedscope_read_frames },
 	{ NULL }
 };
 
@@ -970,9 +976,10 @@ static const struct json_field file_fields[] = {
 	{ "shared", "an object with frames", JSON_OBJECT,
 	  .fields = shared_fields },
 	{ "profiles", "an array of profiles", JSON_ARRAY,
-	  speedscope_read_profiles },
-	{ "exporter", "a name", JSON_STRING, speedscope_read_exporter },
-	{ "name", "a name", JSON_STRING, json_read_text, AT(program) },
+	  .read = speedscope_read_profiles },
+	{ "exporter", "a name", JSON_STRING, .read = speedscope_read_exporter },
+	{ "name", "a name", JSON_STRING,
+	  .read = json_read_text, .at = AT(program) },
 	{ NULL }
 };
 
