@@ -183,10 +183,11 @@ foreign_formats_are_named_with_what_converts_them(void **state)
 		{ "\x5e\x97\xca\xfd\1\1xxxxxxxxxxxx", "a capture of Sysprof" },
 		{ "<?xml version=\"1.0\"?>\n<profile>\n <objects>\n",
 		  "a profile of Sysprof in XML" },
-		{ "{\"version\":\"1\",\"profile\":{\"samples\":[{\"stack_id\":0,"
+		{ "{\"event_id\":\"1\"}\n{\"type\":\"profile\"}\n"
+		  "{\"version\":\"1\",\"profile\":{\"samples\":[{\"stack_id\":0,"
 		  "\"thread_id\":\"1\",\"elapsed_since_start_ns\":\"5\"}],"
 		  "\"stacks\":[[0]],\"frames\":[{\"function\":\"f\"}],"
-		  "\"thread_metadata\":{}}}", "a profile of Sentry" },
+		  "\"thread_metadata\":{}}}", "an envelope of Sentry" },
 		{ "{\"alloc_samples\":0,\"args\":[],\"elapsed_time_sec\":1.2,"
 		  "\"files\":{}}", "a profile of Scalene" },
 		{ "Function Stack,CPU Time:Self,Module\nTotal,0,\n",

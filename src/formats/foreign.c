@@ -464,12 +464,9 @@ static const struct signature signatures[] = {
 	{ { "a profile of pyinstrument", "convert it: pyinstrument --load FILE "
 	    "-r speedscope -o OUT.json" },
 	  .json = { "\"frame_records\"", "\"start_time\"" } },
-	{ { "a profile of Sentry", "Sentry shows it; a profiler of the language "
-	    "itself, such as py-spy record -f raw, gives stacks that can be "
-	    "read" }, .json = { "\"stacks\"", "\"thread_metadata\"" } },
-	{ { "a profile of Sentry", "Sentry shows it; a profiler of the language "
-	    "itself, such as py-spy record -f raw, gives stacks that can be "
-	    "read" }, .json = { "\"stack_id\"", "\"thread_id\"" } },
+	{ { "an envelope of Sentry", "the line in it that has \"stacks\" can be "
+	    "read as a file of its own" },
+	  .json = { "\"stack_id\"", "\"thread_id\"" } },
 	{ { "a profile of Scalene", "scalene shows it; it has lines, no call "
 	    "paths: py-spy record -f raw gives stacks that can be read" },
 	  .json = { "\"elapsed_time_sec\"", "\"n_cpu_percent_python\"" } },

@@ -78,6 +78,7 @@ libcore_a_SOURCES += \
 	src/formats/pprof/pprof_raw.c \
 	src/formats/pprof/pprof_samples.c \
 	src/formats/pprof/pprof_tables.c \
+	src/formats/sentry/sentry.c \
 	src/formats/speedscope/export_speedscope.c \
 	src/formats/speedscope/speedscope.c \
 	src/formats/xhprof/xhprof.c
@@ -93,6 +94,7 @@ format_tests = tests/test-callgrind \
 	tests/test-legacy \
 	tests/test-merged \
 	tests/test-flames \
+	tests/test-sentry \
 	tests/test-otlp \
 	tests/test-perf-data \
 	tests/test-perf-script \
@@ -152,6 +154,11 @@ tests_test_merged_SOURCES = tests/test-merged.c \
 tests_test_merged_CFLAGS = $(unit_cflags)
 tests_test_merged_LDADD = $(unit_libs)
 tests_test_merged_LDFLAGS = $(failing_memory)
+
+tests_test_sentry_SOURCES = tests/test-sentry.c tests/reader-fixture.h
+tests_test_sentry_CFLAGS = $(unit_cflags)
+tests_test_sentry_LDADD = $(unit_libs)
+tests_test_sentry_LDFLAGS = $(failing_memory)
 
 tests_test_flames_SOURCES = tests/test-flames.c tests/reader-fixture.h
 tests_test_flames_CFLAGS = $(unit_cflags)
