@@ -69,6 +69,7 @@ sentry_has_times(void **state)
 
 	(void)state;
 	assert_non_null(profile->tree->timeline);
+	assert_true(profile->tree->timeline->width_ns > 1000000);
 	profile_free(profile);
 }
 
