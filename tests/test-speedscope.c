@@ -392,6 +392,11 @@ speedscope_leaves_out_what_is_wrong(void **state)
 		{ "{" FRAMES ",\"profiles\":[{\"unit\":\"none\",\"samples\":"
 		  "[[7]],\"weights\":[1]},{\"unit\":\"none\",\"samples\":"
 		  "[[0]],\"weights\":[3]}]}", "frame 7 of 3", 3, -1 },
+		/* A frame keeps its number. */
+		{ "{\"shared\":{\"frames\":[{\"name\":\"main\"},7,{\"name\":"
+		  "\"f\",\"line\":-1}]},\"profiles\":[{\"unit\":\"none\","
+		  "\"samples\":[[0],[0,2]],\"weights\":[1,4]}]}",
+		  "a frame, an object; places that were left out: 2", 1, 4 },
 		{ "{" FRAMES ",\"profiles\":[7,{\"unit\":\"none\",\"samples\":"
 		  "[[0]],\"weights\":[3]}]}", "a profile, an object", 3, -1 },
 		/* Time goes back by one; the previous event may be late. */

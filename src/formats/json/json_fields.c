@@ -105,10 +105,11 @@ json_read_function(struct json_reader *json, struct json_token *token, void *int
 void
 json_read_text(struct json_reader *json, struct json_token *token, void *into)
 {
-	const char **text = json_field_in(token, into);
+	const char *text = arena_text(&json_profile(json)->arena, token->text,
+	                              token->length, json_error(json));
 
-	*text = arena_text(&json_profile(json)->arena, token->text,
-	                   token->length, json_error(json));
+	if (text != NULL)
+		*(const char **)json_field_in(token, into) = text;
 }
 
 /* A whole number up to the field's, or `most`; false: it is refused. */

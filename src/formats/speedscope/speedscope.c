@@ -182,7 +182,7 @@ speedscope_leave_out_wrong(void *context, uint64_t offset, const char *what)
 
 /* ---- frames ---- */
 
-static const struct json_field frame_fields[] = {
+static const struct json_field speedscope_frame_fields[] = {
 	{ "name", "the name of a frame", JSON_STRING,
 	  .read = json_read_function,
 	  .at = offsetof(struct location, function) },
@@ -200,11 +200,15 @@ speedscope_read_frames(struct json_reader *json, struct json_token *token,
 	struct speedscope *input = context;
 	struct profile *profile = input->reader.profile;
 
-	while (json_next_object(json, token, "a frame, an object")) {
+	while (json_next_element(json, token)) {
 		struct location location = { .function = NO_NAME,
 			.file = NO_NAME, .linkage = NO_NAME };
 
-		if (!json_read_fields(json, frame_fields, &location))
+		/* A wrong one keeps its number. */
+		if (token->type != JSON_OBJECT)
+			json_refuse(json, token, "a frame, an object");
+		else if (!json_read_fields(json, speedscope_frame_fields,
+		                           &location))
 			return;
 		if (location.function == NO_NAME)
 			location.function = names_add(profile->names,
@@ -632,7 +636,7 @@ speedscope_read_event_frame(struct json_reader *json, struct json_token *token,
 	event->frame = speedscope_read_label(json_context(json), token);
 }
 
-static const struct json_field event_fields[] = {
+static const struct json_field speedscope_event_fields[] = {
 	{ "type", "\"O\" or \"C\", the type of an event", JSON_STRING,
 	  .read = speedscope_read_type },
 	{ "frame", "the number of a frame", JSON_NUMBER,
@@ -648,7 +652,7 @@ speedscope_read_event(struct speedscope *input, struct speedscope_event *event)
 {
 	const uint64_t n_left_out = input->n_left_out;
 
-	if (!json_read_fields(input->json, event_fields, event))
+	if (!json_read_fields(input->json, speedscope_event_fields, event))
 		return false;
 	if (event->type != 0 && event->frame != UINT32_MAX &&
 	    event->at.is_there)
@@ -882,17 +886,15 @@ add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
 
 #define AT(member) offsetof(struct speedscope, member)
 
-static const struct json_field profile_fields[] = {
-	{ "name", "a name", JSON_STRING,
-	  .read = json_read_text, .at = AT(part.name) },
+static const struct json_field speedscope_profile_fields[] = {
+	{ "name", "a name", JSON_STRING, .read = json_read_text,
+	  .at = AT(part.name) },
 	{ "unit", "a unit: none, nanoseconds, microseconds, milliseconds, "
 	  "seconds or bytes", JSON_STRING, .read = speedscope_read_unit },
 	{ "startValue", "a time, a number", JSON_NUMBER,
-	  .read = json_read_decimal,
-	  .at = AT(part.start) },
+	  .read = json_read_decimal, .at = AT(part.start) },
 	{ "endValue", "a time, a number", JSON_NUMBER,
-	  .read = json_read_decimal,
-	  .at = AT(part.end) },
+	  .read = json_read_decimal, .at = AT(part.end) },
 	{ "samples", "an array of samples", JSON_ARRAY,
 	  .read = speedscope_read_samples },
 	{ "weights", "an array of weights", JSON_ARRAY,
@@ -917,9 +919,10 @@ speedscope_read_profile(struct speedscope *input)
 	memset(&input->part, 0, sizeof input->part);
 	input->part.passed_node = NO_NODE;
 	input->part.name = "";
-	input->part.offset = input->reader.place;
+	input->part.offset = json_offset(input->json);
 	input->part.first_stretch = input->n_stretches;
-	is_whole = json_read_fields(input->json, profile_fields, input);
+	is_whole = json_read_fields(input->json, speedscope_profile_fields,
+	                            input);
 	end = json_offset(input->json);
 	if (is_whole && input->part.has_events && input->n > 0) {
 		input->n_open += input->n;
@@ -966,19 +969,20 @@ speedscope_read_exporter(struct json_reader *json, struct json_token *token,
 	input->is_own = true;
 }
 
-static const struct json_field shared_fields[] = {
+static const struct json_field speedscope_shared_fields[] = {
 	{ "frames", "an array of frames", JSON_ARRAY,
 	  .read = speedscope_read_frames },
 	{ NULL }
 };
 
-static const struct json_field file_fields[] = {
+static const struct json_field speedscope_file_fields[] = {
 	{ "shared", "an object with frames", JSON_OBJECT,
-	  .fields = shared_fields },
+	  .fields = speedscope_shared_fields },
 	{ "profiles", "an array of profiles", JSON_ARRAY,
 	  .read = speedscope_read_profiles },
-	{ "exporter", "a name", JSON_STRING, .read = speedscope_read_exporter },
-	{ "name", "a name", JSON_STRING,
+	{ "exporter", "a name", JSON_STRING, .or_skip = true,
+	  .read = speedscope_read_exporter },
+	{ "name", "a name", JSON_STRING, .or_skip = true,
 	  .read = json_read_text, .at = AT(program) },
 	{ NULL }
 };
@@ -1134,7 +1138,8 @@ speedscope_read(struct source *source, const struct read_options *options,
 		input.json = json_reader_new(&input.reader, &input, error);
 	if (input.json != NULL) {
 		json_leave_out_wrong(input.json, speedscope_leave_out_wrong);
-		json_read_file(input.json, file_fields, "an object", &input);
+		json_read_file(input.json, speedscope_file_fields, "an object",
+		               &input);
 	}
 	result = speedscope_finish(&input, error);
 	free(input.labels);
