@@ -105,9 +105,19 @@ static void
 sentry_is_told_by_its_keys(void **state)
 {
 	static const char *const others[] = { "", "{\"profile\":{}}",
-		"{\"stacks\":[]}", "{\"profile\":{\"samples\":[{}]}}" };
+		"{\"stacks\":[]}", "{\"profile\":{\"samples\":[{}]}}",
+		"{\"profile\":{\"frames\":[{\"name\":\"f\"}]}}" };
+	static const char *const heads[] = {
+		"{\"profile\":{\"stacks\":[", "{\"profile\":{\"thread_metadata\":",
+		"{\"profile\":{\"samples\":[{\"stack_id\":",
+		"{\"version\":\"2\",\"profile\":{\"frames\":[{\"function\":",
+		"{\"profile\":{\"frames\":[{\"instruction_addr\":\"0x1\"",
+	};
 
 	(void)state;
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		assert_int_equal(format_sentry.probe(heads[i],
+		                     strlen(heads[i])), PROBE_SURE);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		assert_int_equal(format_sentry.probe(others[i],
 		                     strlen(others[i])), PROBE_NO);

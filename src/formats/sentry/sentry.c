@@ -361,8 +361,11 @@ sentry_read(struct source *source, const struct read_options *options,
 static int
 sentry_probe(const void *head, size_t size)
 {
+	/* Of these one comes first, with more than a head's worth. */
 	static const char *const keys[] = { "profile.stacks",
-		"profile.thread_metadata", "profile.samples[].stack_id", NULL };
+		"profile.thread_metadata", "profile.samples[].stack_id",
+		"profile.frames[].function",
+		"profile.frames[].instruction_addr", NULL };
 
 	return json_probe(head, size, keys);
 }
