@@ -45,6 +45,7 @@ static struct {
 } file WIPED;
 
 static char path[PATH_MAX] WIPED_TABLE;
+static char spare_path[PATH_MAX] WIPED_TABLE;	/* handlers have little stack */
 
 /* Descriptors are also open in a forked child, so this is not reset there. */
 static struct {
@@ -331,7 +332,7 @@ disk_abandon(void)
  * fails with any.
  */
 static int
-disk_name(int (*make)(const char *from), const char *from)
+disk_name(int (*make)(void))
 {
 	char *end = stpcpy(stpcpy(stpcpy(path, process.output), "/"),
 	    CPPROFDATA_FILE_PREFIX);
@@ -340,7 +341,7 @@ disk_name(int (*make)(const char *from), const char *from)
 
 	end = files_put_number(end, process_own.pid);
 	for (i = 1; i <= MAX_EXECS + 1; i++) {
-		made = make(from);
+		made = make();
 		if (made >= 0 || errno != EEXIST)
 			break;
 		*end = '.';
@@ -350,17 +351,16 @@ disk_name(int (*make)(const char *from), const char *from)
 }
 
 static int
-make_file(const char *unused)
+make_file(void)
 {
-	(void)unused;
 	return files_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
 	    O_NONBLOCK | O_CLOEXEC, 0600);
 }
 
 static int
-take_file(const char *from)
+take_file(void)
 {
-	return files_rename(from, path);
+	return files_rename(spare_path, path);
 }
 
 /*
@@ -370,7 +370,6 @@ take_file(const char *from)
 static int
 disk_take_spare(size_t size)
 {
-	char from[PATH_MAX];
 	struct stat status;
 	uint32_t number;
 	int fd;
@@ -378,16 +377,16 @@ disk_take_spare(size_t size)
 	if (size != CPPROF_SHARED_SPARE_SIZE || !may_be(size) ||
 	    !shared_take_spare(&number))
 		return -1;
-	files_put_number(stpcpy(stpcpy(stpcpy(from, process.output), "/"),
-	    CPPROF_SHARED_SPARE), number);
-	fd = files_open(from, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+	files_put_number(stpcpy(stpcpy(stpcpy(spare_path, process.output),
+	    "/"), CPPROF_SHARED_SPARE), number);
+	fd = files_open(spare_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
 	    O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
 	if (files_status(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    status.st_uid == (uid_t)arch_system_call(SYS_geteuid, 0, 0, 0, 0) &&
 	    status.st_nlink == 1 && (size_t)status.st_size == size &&
-	    disk_name(take_file, from) == 0)
+	    disk_name(take_file) == 0)
 		return fd;
 	files_close(fd);
 	return -1;
@@ -401,7 +400,7 @@ disk_create(size_t size)
 	const bool is_spare = fd >= 0;
 
 	if (!is_spare)
-		fd = disk_name(make_file, NULL);
+		fd = disk_name(make_file);
 	if (fd < 0)
 		return false;
 	/* A parent's, if this was forked while another thread created it. */

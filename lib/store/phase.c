@@ -16,7 +16,7 @@
 #include "lib/base/thread.h"
 #include "lib/store/datafile.h"
 
-#define MAX_PHASES 1024
+#define MAX_PHASES 1025	/* no phase and "sampling" are two of them */
 #define NAME_SIZE 64
 
 /* Without that of PHASE_SAMPLING, so that it begins with zeros. */
