@@ -5,7 +5,7 @@
  * 	bench-views PROFILE	the tree of a profile
  *
  * Prints milliseconds, best of five, and the same in passes: a pass is the
- * time to sum up the weights of all nodes once (sample_tree_weights).  Views
+ * time to sum up the weights of all nodes once (weigh_nodes).  Views
  * with a root run for the most expensive functions and for those with the most
  * nodes, and print their slowest time.  "+3" is a view with the hits of three
  * more resources.  Without a PROFILE two chains follow:
@@ -22,6 +22,7 @@
 #include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/output/output.h"
+#include "src/profile/large_array.h"
 #include "src/views/advice/advice.h"
 #include "src/views/hits/hits.h"
 
@@ -254,6 +255,19 @@ time_view(view_function *view, const struct view_request *request,
 	return best;
 }
 
+/* The weight of each node, in one pass over them. */
+static void
+weigh_nodes(const struct sample_set *set, uint64_t *weight)
+{
+	const struct sample_tree *tree = set->tree;
+
+	for (uint32_t n = 0; n < tree->n_nodes; n++)
+		weight[n] = set->self[sample_tree_row(tree, n)];
+	for (uint32_t n = tree->n_nodes; n-- > 0;)
+		if (sample_tree_parent(tree, n) != NO_NODE)
+			weight[sample_tree_parent(tree, n)] += weight[n];
+}
+
 static double
 time_pass(const struct sample_set *set, uint64_t *weight)
 {
@@ -262,7 +276,7 @@ time_pass(const struct sample_set *set, uint64_t *weight)
 	for (int run = 0; run < RUNS; run++) {
 		double start = now_ms(), spent;
 
-		sample_tree_weights(set->tree, set->self, weight);
+		weigh_nodes(set, weight);
 		spent = now_ms() - start;
 		if (run == 0 || spent < best)
 			best = spent;
@@ -298,16 +312,16 @@ time_rooted(size_t view, struct view_request request, const uint32_t *roots,
 	       names_text(request.set->names, root));
 }
 
-/* Sets with weights of their own, as those of other resources have. */
+/* Sets with sums of their own, as those of other resources have. */
 static void
 make_columns(const struct sample_set *set, struct sample_set *columns,
              struct error *error)
 {
 	for (int i = 0; i < N_COLUMNS; i++) {
 		columns[i] = *set;
-		columns[i].weight = memory_copy(set->weight,
-		    set->tree->n_nodes, sizeof *set->weight, error);
-		if (columns[i].weight == NULL)
+		columns[i].sums = sample_tree_new_sums(set->tree, set->self,
+		                                       error);
+		if (columns[i].sums == NULL)
 			die(error);
 	}
 }
@@ -322,7 +336,8 @@ time_views(const char *what, const struct sample_tree *tree,
 	uint64_t *weight = memory_array(tree->n_nodes, sizeof *weight, error);
 	struct sample_set set = {
 		.tree = tree, .names = names, .resource = &resource,
-		.self = tree->hits[0], .weight = weight,
+		.self = tree->hits[0],
+		.sums = sample_tree_new_sums(tree, tree->hits[0], error),
 		.total = sample_tree_total(tree, tree->hits[0]),
 	};
 	struct sample_set columns[N_COLUMNS];
@@ -335,7 +350,7 @@ time_views(const char *what, const struct sample_tree *tree,
 	uint64_t hidden = 0;
 	double pass;
 
-	if (weight == NULL)
+	if (error->is_set)
 		die(error);
 	set.left = set.n_samples = set.total;
 	pass = time_pass(&set, weight);
@@ -359,7 +374,8 @@ time_views(const char *what, const struct sample_tree *tree,
 		       hidden);
 	}
 	for (int i = 0; i < N_COLUMNS; i++)
-		free((void *)columns[i].weight);
+		large_array_free((void *)columns[i].sums);
+	large_array_free((void *)set.sums);
 	free(weight);
 }
 

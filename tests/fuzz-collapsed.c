@@ -38,7 +38,8 @@ check_siblings(const struct sample_tree *tree, struct error *error)
 	struct names *edges = names_new(error);
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint32_t edge[2] = { tree->parent[n], tree->label[n] };
+		uint32_t edge[2] = { sample_tree_parent(tree, n),
+		    tree->label[n] };
 
 		require(names_add(edges, (const char *)edge, sizeof edge,
 		                  error) == n, "equal siblings");
@@ -56,12 +57,13 @@ check_tree(const struct profile *profile)
 	require(tree->n_resources == profile->n_resources, "resources");
 	require(profile->n_frames == names_count(profile->names), "frames");
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 
 		require(parent == NO_NODE || parent < n, "order");
-		require(tree->end[n] > n && tree->end[n] <=
+		require(sample_tree_end(tree, n) > n && sample_tree_end(tree,
+		    n) <=
 		        (parent == NO_NODE ? tree->n_nodes :
-		         tree->end[parent]), "end");
+		         sample_tree_end(tree, parent)), "end");
 		require(tree->label[n] < profile->n_frames, "label");
 	}
 	check_siblings(tree, &error);
@@ -128,7 +130,7 @@ tree_hash(const struct sample_tree *tree)
 	uint64_t *path = calloc(tree->n_nodes, sizeof *path), hash = 0;
 
 	for (uint32_t n = 0; path != NULL && n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 
 		path[n] = mix(parent != NO_NODE ? path[parent] : 1,
 		              tree->label[n]);

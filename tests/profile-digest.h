@@ -157,7 +157,7 @@ static inline uint64_t
 digest_tree(uint64_t digest, const struct sample_tree *tree)
 {
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		digest = digest_number(digest, tree->parent[n]);
+		digest = digest_number(digest, sample_tree_parent(tree, n));
 		digest = digest_number(digest, tree->label[n]);
 		for (uint32_t i = 0; i < tree->n_resources; i++) {
 			digest = digest_number(digest,
@@ -169,7 +169,7 @@ digest_tree(uint64_t digest, const struct sample_tree *tree)
 			digest = digest_number(digest, tree->returns[n]);
 		if (tree->timeline != NULL)
 			digest = digest_times(digest, tree->timeline,
-			                      tree->row[n]);
+			                      sample_tree_row(tree, n));
 	}
 	if (tree->timeline != NULL) {
 		digest = digest_number(digest, tree->timeline->origin_ns);

@@ -100,14 +100,15 @@ check_tree(const struct profile *profile)
 
 	assert_int_equal(tree->n_resources, profile->n_resources);
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 
 		assert_true(tree->label[n] < profile->n_frames);
-		assert_true(tree->end[n] > n &&
-		            tree->end[n] <= tree->n_nodes);
+		assert_true(sample_tree_end(tree, n) > n &&
+		            sample_tree_end(tree, n) <= tree->n_nodes);
 		if (parent == NO_NODE)
 			continue;
-		assert_true(parent < n && tree->end[n] <= tree->end[parent]);
+		assert_true(parent < n && sample_tree_end(tree,
+		    n) <= sample_tree_end(tree, parent));
 	}
 	for (uint32_t i = 0; i < profile->n_sections; i++) {
 		assert_true(profile->sections[i].end <= tree->n_nodes);
@@ -178,8 +179,9 @@ stack_text(const struct profile *profile, uint32_t node, char *text,
 	size_t n;
 
 	*text = '\0';
-	if (profile->tree->parent[node] != NO_NODE) {
-		stack_text(profile, profile->tree->parent[node], text, size);
+	if (sample_tree_parent(profile->tree, node) != NO_NODE) {
+		stack_text(profile, sample_tree_parent(profile->tree, node),
+		    text, size);
 		strncat(text, ";", size - strlen(text) - 1);
 	}
 	for (uint32_t i = 0; i < frame->n_locations; i++) {

@@ -59,7 +59,8 @@ hits_of(const struct profile *profile, uint32_t resource, const char *stack)
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		char text[2000] = "", longer[2000];
 
-		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v]) {
+		for (uint32_t v = n; v != NO_NODE; v = sample_tree_parent(tree,
+		    v)) {
 			snprintf(longer, sizeof longer, "%s%s%.1500s",
 			         names_text(profile->names, tree->label[v]),
 			         v == n ? "" : ";", text);
@@ -790,7 +791,8 @@ load_reads_blocks_of_scattered_and_of_ordered_stacks(void **state)
 
 		assert_non_null(profile);
 		for (uint32_t v = 0; v < profile->tree->n_nodes; v++) {
-			uint32_t edge[2] = { profile->tree->parent[v],
+			uint32_t edge[2] = { sample_tree_parent(profile->tree,
+			    v),
 				             profile->tree->label[v] };
 
 			assert_int_equal(names_add(edges, (char *)edge,

@@ -232,7 +232,8 @@ assert_stacks(const struct profile *profile, const char *expected)
 
 		if (hits == 0)
 			continue;
-		for (uint32_t k = i; k != NO_NODE; k = tree->parent[k])
+		for (uint32_t k = i; k != NO_NODE; k = sample_tree_parent(tree,
+		    k))
 			n += (size_t)snprintf(text + n, sizeof text - n,
 			    "%s%s", k == i ? "" : "<", name_of(profile, k));
 		n += (size_t)snprintf(text + n, sizeof text - n,
@@ -1251,7 +1252,7 @@ assert_times(const struct profile *profile, uint64_t width_ns,
 	assert_int_equal(timeline->width_ns, width_ns);
 	assert_int_equal(timeline->n_rows, tree->n_rows);
 	for (uint32_t i = 0; i < tree->n_nodes; i++) {
-		const uint32_t row = tree->row[i];
+		const uint32_t row = sample_tree_row(tree, i);
 
 		if (sample_tree_hits(tree, 0, i) == 0)
 			continue;
@@ -1368,7 +1369,7 @@ cpprofdata_spreads_waits_over_time(void **state)
 	memset(other, 0, sizeof other);
 	for (uint32_t i = 0; i < profile->tree->n_nodes; i++) {
 		const struct timeline *timeline = profile->tree->timeline;
-		const uint32_t row = profile->tree->row[i];
+		const uint32_t row = sample_tree_row(profile->tree, i);
 
 		if (strcmp(name_of(profile, i), "[no sample]") != 0)
 			continue;

@@ -33,7 +33,7 @@ hits_in_line(const struct profile *profile, uint32_t resource, uint32_t line)
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		const struct frame *frame = &profile->frames[tree->label[node]];
 
-		if (tree->row[node] != 0 && profile->locations[
+		if (sample_tree_has_row(tree, node) && profile->locations[
 		        frame->first_location].line == line)
 			hits += sample_tree_hits(tree, resource, node);
 	}

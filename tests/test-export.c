@@ -298,7 +298,7 @@ add_stack(struct text_buffer *line, const struct profile *profile,
 	const struct sample_tree *tree = profile->tree;
 	uint32_t nodes[MOST_DEPTH], depth = 0;
 
-	for (; node != NO_NODE; node = tree->parent[node])
+	for (; node != NO_NODE; node = sample_tree_parent(tree, node))
 		nodes[depth++] = node;
 	while (depth-- > 0)
 		add_frame(line, profile,
@@ -351,7 +351,7 @@ add_node_times(struct text_buffer *line, const struct profile *profile,
                uint32_t node)
 {
 	const struct timeline *timeline = profile->tree->timeline;
-	const uint32_t row = profile->tree->row[node];
+	const uint32_t row = sample_tree_row(profile->tree, node);
 
 	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
 	     i++)

@@ -107,7 +107,7 @@ firefox_reads_shared_tables_before_or_behind_threads(void **state)
 		assert_int_equal(profile->sections[0].end, 2);
 		assert_int_equal(profile->sections[1].begin, 2);
 		assert_int_equal(profile->sections[1].end, 5);
-		assert_int_equal(profile->tree->parent[2], NO_NODE);
+		assert_int_equal(sample_tree_parent(profile->tree, 2), NO_NODE);
 		assert_int_equal(profile->n_threads, 2);
 		assert_int_equal(profile->n_processes, 1);
 		assert_int_equal(profile->resources[0].interval, 1000000);

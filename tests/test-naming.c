@@ -92,7 +92,8 @@ assert_stacks(struct profile *profile, enum granularity granularity,
 
 		if (sample_tree_hits(tree, 0, n) == 0)
 			continue;
-		for (uint32_t m = n; m != NO_NODE; m = tree->parent[m]) {
+		for (uint32_t m = n; m != NO_NODE; m = sample_tree_parent(tree,
+		    m)) {
 			snprintf(longer, sizeof longer, "%s%s%s",
 			    names_text(profile->names, tree->label[m]),
 			    line[0] != '\0' ? ";" : "", line);

@@ -56,7 +56,8 @@ collapse(struct profile *profile)
 		char line[1000] = "", longer[1000];
 		bool has_hits = false;
 
-		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v]) {
+		for (uint32_t v = n; v != NO_NODE; v = sample_tree_parent(tree,
+		    v)) {
 			snprintf(longer, sizeof longer, "%s%s%.900s",
 			         names_text(profile->names, tree->label[v]),
 			         v == n ? "" : ";", line);
@@ -604,7 +605,7 @@ parse_random(void)
 static void
 expect_same(const struct profile *a, const struct profile *b)
 {
-	size_t size = a->tree->n_nodes * sizeof *a->tree->parent;
+	size_t size = a->tree->n_nodes * sizeof *a->tree->label;
 
 	assert_int_equal(a->n_files, b->n_files);
 	assert_int_equal(a->n_resources, b->n_resources);
@@ -619,7 +620,9 @@ expect_same(const struct profile *a, const struct profile *b)
 		assert_string_equal(names_text(a->names, i),
 		                    names_text(b->names, i));
 	assert_int_equal(a->tree->n_nodes, b->tree->n_nodes);
-	assert_memory_equal(a->tree->parent, b->tree->parent, size);
+	for (uint32_t n = 0; n < a->tree->n_nodes; n++)
+		assert_int_equal(sample_tree_parent(a->tree, n),
+		                 sample_tree_parent(b->tree, n));
 	assert_memory_equal(a->tree->label, b->tree->label, size);
 	for (uint32_t r = 0; r < a->n_resources; r++)
 		for (uint32_t n = 0; n < a->tree->n_nodes; n++) {

@@ -133,8 +133,8 @@ sum_up(const struct sample_tree *tree)
 
 	assert_non_null(path);
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint64_t above = tree->parent[n] == NO_NODE ? 1 :
-		                 path[tree->parent[n]];
+		uint64_t above = sample_tree_parent(tree, n) == NO_NODE ? 1 :
+		                 path[sample_tree_parent(tree, n)];
 
 		path[n] = (above ^ above >> 29) * 0x9e3779b97f4a7c15 +
 		          tree->label[n];

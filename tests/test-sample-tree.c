@@ -67,23 +67,24 @@ assert_sound(const struct sample_tree *tree)
 	for (uint32_t r = 0; r < tree->n_resources; r++)
 		assert_int_equal(tree->hits[r][0], 0);
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 		uint32_t edge[2] = { parent, tree->label[n] };
 
 		assert_true(parent == NO_NODE || parent < n);
-		assert_true(tree->end[n] > n);
-		assert_true(tree->end[n] <= (parent == NO_NODE ?
+		assert_true(sample_tree_end(tree, n) > n);
+		assert_true(sample_tree_end(tree, n) <= (parent == NO_NODE ?
 		                             tree->n_nodes :
-		                             tree->end[parent]));
+		                             sample_tree_end(tree, parent)));
 		/*
 		 * There are as many distinct edges as nodes, so siblings are
 		 * distinct.
 		 */
 		assert_int_equal(names_add(edges, (const char *)edge,
 		                           sizeof edge, &error), n);
-		assert_true(tree->row[n] < tree->n_rows);
-		assert_true(tree->row[n] == 0 || !is_taken[tree->row[n]]);
-		is_taken[tree->row[n]] = true;
+		assert_true(sample_tree_row(tree, n) < tree->n_rows);
+		assert_true(!sample_tree_has_row(tree, n) ||
+		            !is_taken[sample_tree_row(tree, n)]);
+		is_taken[sample_tree_row(tree, n)] = true;
 	}
 	free(is_taken);
 	names_free(edges);
@@ -103,7 +104,8 @@ describe(const struct sample_tree *tree)
 
 		if (sample_tree_hits(tree, 0, n) == 0)
 			continue;
-		for (uint32_t v = n; v != NO_NODE; v = tree->parent[v])
+		for (uint32_t v = n; v != NO_NODE; v = sample_tree_parent(tree,
+		    v))
 			stack[--depth] = (char)('0' + tree->label[v]);
 		length += (size_t)snprintf(text + length,
 		                           sizeof text - length, "%s:%llu ",
@@ -168,7 +170,8 @@ sample_tree_weights_sum_subtrees(void **state)
 {
 	struct tree_builder *builder = new_builder(1);
 	struct sample_tree *tree;
-	uint64_t weight[4];
+	struct error error = { 0 };
+	uint64_t *sums;
 
 	(void)state;
 	enter(builder, "12", 1);
@@ -178,11 +181,69 @@ sample_tree_weights_sum_subtrees(void **state)
 	assert_int_equal(sample_tree_total(tree, tree->hits[0]), 7);
 	assert_int_equal(sample_tree_hits(tree, 0, 0), 0);
 	assert_int_equal(sample_tree_hits(tree, 0, 1), 1);
-	sample_tree_weights(tree, tree->hits[0], weight);
-	assert_int_equal(weight[0], 7);
-	assert_int_equal(weight[1], 3);
-	assert_int_equal(weight[2], 2);
-	assert_int_equal(weight[3], 4);
+	sums = sample_tree_new_sums(tree, tree->hits[0], &error);
+	assert_non_null(sums);
+	assert_int_equal(sample_tree_weight(tree, sums, 0), 7);
+	assert_int_equal(sample_tree_weight(tree, sums, 1), 3);
+	assert_int_equal(sample_tree_weight(tree, sums, 2), 2);
+	assert_int_equal(sample_tree_weight(tree, sums, 3), 4);
+	large_array_free(sums);
+	sample_tree_free(tree);
+}
+
+/*
+ * In any order of input each node has the parent, end and weight that a look at
+ * all of its labels finds; weights are beyond 32 bits.
+ */
+static void
+sample_tree_knows_parents_ends_and_weights(void **state)
+{
+	enum { STACKS = 3000, DEEPEST = 40 };
+	struct tree_builder *builder = new_builder(1);
+	struct error error = { 0 };
+	struct sample_tree *tree;
+	uint64_t *sums, all = 0;
+	uint32_t open[DEEPEST], depth = 0, seed = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < STACKS; i++) {
+		const uint64_t hits = (UINT64_C(1) << 33) + i;
+		uint32_t node = NO_NODE;
+
+		seed = seed * 1103515245 + 12345;
+		for (uint32_t k = 0; k <= (seed >> 16) % DEEPEST; k++)
+			node = tree_builder_child(builder, node,
+			    (seed >> 8 ^ k * 7) % 3, &error);
+		assert_int_equal(tree_builder_add(builder, node, 0, hits, hits,
+		                                  &error), 0);
+		all += hits;
+	}
+	tree = finish(builder);
+	sums = sample_tree_new_sums(tree, tree->hits[0], &error);
+	assert_non_null(sums);
+	for (uint32_t n = 0; n < tree->n_nodes; n++) {
+		const uint32_t parent = sample_tree_parent(tree, n);
+		uint64_t weight = 0;
+		uint32_t end = n + 1;
+
+		while (depth > 0 && open[depth - 1] != parent)
+			depth--;
+		assert_true(depth > 0 || parent == NO_NODE);
+		open[depth++] = n;
+		for (uint32_t m = n + 1; m < tree->n_nodes &&
+		     sample_tree_parent(tree, m) != NO_NODE &&
+		     sample_tree_parent(tree, m) >= n; m++)
+			end = m + 1;
+		assert_int_equal(sample_tree_end(tree, n), end);
+		assert_int_equal(sample_tree_is_leaf(tree, n), end == n + 1);
+		for (uint32_t m = n; m < end; m++)
+			weight += sample_tree_hits(tree, 0, m);
+		assert_true(sample_tree_weight(tree, sums, n) == weight);
+		if (parent == NO_NODE)
+			all -= weight;
+	}
+	assert_true(all == 0);
+	large_array_free(sums);
 	sample_tree_free(tree);
 }
 
@@ -206,7 +267,7 @@ sample_tree_keeps_sections_apart(void **state)
 	assert_int_equal(second, 4);
 	assert_int_equal(tree->n_nodes, 8);
 	assert_string_equal(describe(tree), "12:1 13:1 3:1 14:2 12:2 3:2 ");
-	assert_int_equal(tree->parent[second], NO_NODE);
+	assert_int_equal(sample_tree_parent(tree, second), NO_NODE);
 	sample_tree_free(tree);
 }
 
@@ -255,7 +316,7 @@ sample_tree_holds_a_chain_of_two_million(void **state)
 	struct error error = { 0 };
 	struct sample_tree *tree;
 	uint32_t node = NO_NODE;
-	uint64_t *weight;
+	uint64_t *sums;
 
 	(void)state;
 	for (uint32_t i = 0; i < DEEP; i++)
@@ -264,11 +325,10 @@ sample_tree_holds_a_chain_of_two_million(void **state)
 	tree = finish(builder);
 	assert_int_equal(tree->deepest, DEEP);
 	assert_int_equal(tree->n_rows, 2);
-	weight = calloc(DEEP, sizeof *weight);
-	assert_non_null(weight);
-	sample_tree_weights(tree, tree->hits[0], weight);
-	assert_int_equal(weight[0], 3);
-	free(weight);
+	sums = sample_tree_new_sums(tree, tree->hits[0], &error);
+	assert_non_null(sums);
+	assert_int_equal(sample_tree_weight(tree, sums, 0), 3);
+	large_array_free(sums);
 	sample_tree_free(tree);
 }
 
@@ -451,7 +511,7 @@ spreading_keeps_order_and_sections(void **state)
 
 		assert_int_equal(new_part[n], n < 10 ? 10 : 20);
 		assert_int_equal(spread->returns[n], n == 1 ? 5 : 0);
-		assert_int_equal(spread->end[n], end[n]);
+		assert_int_equal(sample_tree_end(spread, n), end[n]);
 	}
 	sample_tree_free(spread);
 	large_array_free(new_part);
@@ -536,6 +596,7 @@ main(void)
 		    sample_tree_is_depth_first_whatever_the_order_of_input),
 		cmocka_unit_test(sample_tree_of_nothing_is_empty),
 		cmocka_unit_test(sample_tree_weights_sum_subtrees),
+		cmocka_unit_test(sample_tree_knows_parents_ends_and_weights),
 		cmocka_unit_test(sample_tree_keeps_sections_apart),
 		cmocka_unit_test(sample_tree_refuses_sums_over_64_bits),
 		cmocka_unit_test(

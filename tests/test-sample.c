@@ -866,7 +866,7 @@ kernel_frames_are_below_the_process(void **state)
 		const struct frame *frame =
 		    &profile->frames[tree->label[node]];
 
-		assert_int_equal(tree->parent[node], node - 1);
+		assert_int_equal(sample_tree_parent(tree, node), node - 1);
 		assert_string_equal(profile->modules[frame->module].path,
 		                    "[kernel]");
 		assert_int_equal(frame->address, base == 0 ? 0 :

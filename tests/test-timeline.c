@@ -112,7 +112,7 @@ stack_of(const struct sample_tree *tree, uint32_t node,
 	char reversed[2 * MAX_DEPTH + 1];
 	size_t n = 0;
 
-	for (; node != NO_NODE; node = tree->parent[node])
+	for (; node != NO_NODE; node = sample_tree_parent(tree, node))
 		reversed[n++] = (char)('a' + tree->label[node]);
 	for (size_t i = 0; i < n; i++)
 		stack[i] = reversed[n - 1 - i];
@@ -150,7 +150,7 @@ sum_entries(const struct sample_tree *tree, uint32_t node, uint32_t resource,
             uint32_t slice)
 {
 	const struct timeline *timeline = tree->timeline;
-	const uint32_t row = tree->row[node];
+	const uint32_t row = sample_tree_row(tree, node);
 	struct counts sum = { 0 };
 
 	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
@@ -440,18 +440,18 @@ hits_of_nodes_by_slice(void **state)
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		uint64_t sums[TIMELINE_SLICES] = { 0 };
 
-		tree_time_add(tree, 1, node, tree->end[node], sums);
+		tree_time_add(tree, 1, node, sample_tree_end(tree, node), sums);
 		for (uint32_t s = 0; s < TIMELINE_SLICES; s++) {
 			uint64_t hits = 0;
 
-			for (uint32_t n = node; n < tree->end[node]; n++)
+			for (uint32_t n = node; n < sample_tree_end(tree, node);
+			    n++)
 				hits += sum_entries(tree, n, 1, s).hits;
 			assert_int_equal(sums[s], hits);
 		}
 	}
 	/* A selection by rows counts. */
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		tree->row[node] = 0;
+	memset(tree->rows.number, 0, tree->rows.n * sizeof *tree->rows.number);
 	for (uint32_t s = 0; s < TIMELINE_SLICES; s++) {
 		uint64_t sums[TIMELINE_SLICES] = { 0 };
 

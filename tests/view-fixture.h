@@ -18,12 +18,13 @@
 
 #include <cmocka.h>
 
+#include "src/profile/large_array.h"
 #include "src/views/view.h"
 
 struct fixture {
 	struct names *names;
 	struct sample_tree *tree;
-	uint64_t *weight;
+	uint64_t *sums;
 	struct resource resource;
 	struct profile profile;
 	struct sample_set set;
@@ -87,11 +88,9 @@ fixture_begin(struct fixture *fixture, const char *folded)
 	fixture->tree = tree_builder_finish(builder, &error);
 	assert_non_null(fixture->tree);
 	tree_builder_free(builder);
-	fixture->weight = calloc(fixture->tree->n_nodes + 1u,
-	                         sizeof *fixture->weight);
-	assert_non_null(fixture->weight);
-	sample_tree_weights(fixture->tree, fixture->tree->hits[0],
-	                    fixture->weight);
+	fixture->sums = sample_tree_new_sums(fixture->tree,
+	                                     fixture->tree->hits[0], &error);
+	assert_non_null(fixture->sums);
 	fixture->profile = (struct profile){
 		.names = fixture->names,
 		.tree = fixture->tree,
@@ -102,7 +101,7 @@ fixture_begin(struct fixture *fixture, const char *folded)
 		.names = fixture->names,
 		.resource = &fixture->resource,
 		.self = fixture->tree->hits[0],
-		.weight = fixture->weight,
+		.sums = fixture->sums,
 		.total = sample_tree_total(fixture->tree, fixture->tree->hits[0]),
 	};
 	fixture->set.left = fixture->set.n_samples = fixture->set.total;
@@ -119,7 +118,7 @@ fixture_end(struct fixture *fixture)
 {
 	sample_tree_free(fixture->tree);
 	names_free(fixture->names);
-	free(fixture->weight);
+	large_array_free(fixture->sums);
 }
 
 static inline size_t

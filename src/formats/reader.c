@@ -794,8 +794,9 @@ reader_finish_stacks(struct reader *reader,
                      struct error *error)
 {
 	struct profile *profile = reader->profile;
+	struct node_numbers parents = { 0 }, rows = { 0 };
 	struct sample_tree *tree;
-	uint32_t n_nodes, down;
+	uint32_t n_nodes;
 
 	profile->tree = reader->stacks != NULL ?
 	    stack_writer_finish(reader->stacks->writer, error) :
@@ -804,42 +805,32 @@ reader_finish_stacks(struct reader *reader,
 		return -1;
 	/*
 	 * Take the threads' nodes, which have no hits, off the tree and make
-	 * the nodes below each a section; none if no stack has a thread.  In
-	 * depth-first order the subtree of thread number k (from 0) is a run,
-	 * all of which moves down by k + 1.
+	 * the nodes below each a section; none if no stack has a thread.
 	 */
 	tree = profile->tree;
 	n_nodes = tree->n_nodes;
-	down = 0;
-	for (uint32_t root = 0, end; root < n_nodes; root = end) {
+	node_numbers_reserve(&parents, n_nodes, n_nodes, error);
+	node_numbers_reserve(&rows, n_nodes, tree->rows.n, error);
+	for (uint32_t root = 0, end; !error->is_set && root < n_nodes;
+	     root = end) {
 		uint32_t thread = tree->label[root] - 1, number;
 		struct reader_section section = { thread, NO_LABELS };
-		bool is_only = root == 0 && tree->end[root] == n_nodes;
+		const uint32_t begin = parents.n_nodes;
+		bool is_only;
 
 		if (sections != NULL && thread != NO_THREAD)
 			section = sections[thread];
-		end = tree->end[root];
-		down++;
-		for (uint32_t n = root + 1; n < end; n++) {
-			uint32_t parent = tree->parent[n];
-
-			tree->parent[n - down] = parent == root ? NO_NODE :
-			                         parent - down;
-			tree->end[n - down] = tree->end[n] - down;
-			tree->label[n - down] = tree->label[n];
-			tree->row[n - down] = tree->row[n];
-		}
+		end = sample_tree_end(tree, root);
+		is_only = root == 0 && end == n_nodes;
+		sample_tree_move_up(tree, root, &parents, &rows);
 		if (section.thread == NO_THREAD &&
 		    section.label_set == NO_LABELS && is_only)
 			continue;
-		number = profile_add_section(profile, root + 1 - down,
-		                             end - down, section.thread, error);
+		number = profile_add_section(profile, begin, parents.n_nodes,
+		                             section.thread, error);
 		if (number == UINT32_MAX)
-			return -1;
+			break;
 		profile->sections[number].label_set = section.label_set;
 	}
-	tree->n_nodes -= down;
-	if (tree->deepest > 0)
-		tree->deepest--;
-	return 0;
+	return sample_tree_replace_nodes(tree, &parents, &rows, error);
 }

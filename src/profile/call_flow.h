@@ -127,11 +127,11 @@ struct call_flow *call_flow_new(const struct call_graph *graph,
 /*
  * The flow of a tree of names, without estimates: arcs have the hits of the
  * stacks that contain the call, each stack counted once.  self: by row,
- * weight: by node, as in sample_tree.h.  Freed likewise; O(nodes + names).
+ * sums: of self, as in sample_tree.h.  Freed likewise; O(nodes + names).
  */
 struct call_flow *call_flow_of_tree(const struct sample_tree *tree,
                                     const uint64_t *self,
-                                    const uint64_t *weight, uint32_t n_names,
+                                    const uint64_t *sums, uint32_t n_names,
                                     struct error *error);
 void call_flow_free(struct call_flow *flow);
 

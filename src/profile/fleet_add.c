@@ -31,7 +31,7 @@ struct addition {
 	uint32_t *stack_frames;	/* scratch: frames of some stacks */
 	size_t stack_frames_capacity;
 	uint32_t n_nodes;
-	const uint32_t *parent, *label;
+	const uint32_t *parent, *label;	/* parent: NULL: as in the tree */
 };
 
 /* The group of a member: 0 to FLEET_GROUPS - 1. */
@@ -229,7 +229,9 @@ static int
 map_nodes(struct addition *addition, struct error *error)
 {
 	for (uint32_t n = 0; n < addition->n_nodes; n++) {
-		uint32_t parent = addition->parent[n];
+		uint32_t parent = addition->parent != NULL ?
+		    addition->parent[n] :
+		    sample_tree_parent(addition->from->tree, n);
 		uint32_t frame = map_frame(addition, addition->label[n],
 		                           error);
 
@@ -373,7 +375,7 @@ add_node_counts(struct addition *addition, uint32_t n, uint32_t group,
 	struct fleet *fleet = addition->fleet;
 	uint32_t row;
 
-	if (tree->row[n] == 0)
+	if (!sample_tree_has_row(tree, n))
 		return 0;
 	row = fleet_need_row(fleet, addition->node[n], error);
 	if (row == UINT32_MAX)
@@ -684,7 +686,7 @@ fleet_add_profile(struct fleet *fleet, const struct profile *from,
 		.fleet = fleet, .from = from, .identity = identity,
 		.old = old,
 		.n_nodes = old != NULL ? old->n_nodes : tree->n_nodes,
-		.parent = old != NULL ? old->parent : tree->parent,
+		.parent = old != NULL ? old->parent : NULL,
 		.label = old != NULL ? old->label : tree->label,
 	};
 	int result = -1;

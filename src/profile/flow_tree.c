@@ -23,7 +23,7 @@ struct measured {
 
 struct measuring {
 	const struct sample_tree *tree;
-	const uint64_t *self, *weight;
+	const uint64_t *self, *sums;
 	struct call_graph *graph;	/* a node for each function */
 	uint32_t *node;			/* [n_names] number of its node, from
 					 * 1 */
@@ -35,11 +35,12 @@ struct measuring {
 static void
 measure(struct measured *sum, const struct measuring *measuring, uint32_t node)
 {
-	sum->self += measuring->self[measuring->tree->row[node]];
+	sum->self += measuring->self[sample_tree_row(measuring->tree, node)];
 	if (node < sum->until)
 		return;
-	sum->until = measuring->tree->end[node];
-	sum->hits += measuring->weight[node];
+	sum->until = sample_tree_end(measuring->tree, node);
+	sum->hits += sample_tree_weight(measuring->tree, measuring->sums,
+	                                node);
 }
 
 static int
@@ -60,7 +61,7 @@ flow_tree_add_function(struct measuring *measuring, uint32_t node,
 		*number = made + 1;
 	}
 	*call_graph_self(measuring->graph, *number - 1) +=
-	    measuring->self[measuring->tree->row[node]];
+	    measuring->self[sample_tree_row(measuring->tree, node)];
 	measure(&measuring->functions[name], measuring, node);
 	return 0;
 }
@@ -70,7 +71,7 @@ flow_tree_add_call(struct measuring *measuring, uint32_t node,
                    struct error *error)
 {
 	const struct sample_tree *tree = measuring->tree;
-	uint32_t caller = tree->label[tree->parent[node]];
+	uint32_t caller = tree->label[sample_tree_parent(tree, node)];
 	uint32_t n = measuring->graph->n_arcs;
 	uint32_t arc = call_graph_arc(measuring->graph,
 	    measuring->node[caller] - 1,
@@ -121,11 +122,11 @@ flow_tree_fill(struct flow_making *making, const void *context,
 
 struct call_flow *
 call_flow_of_tree(const struct sample_tree *tree, const uint64_t *self,
-                  const uint64_t *weight, uint32_t n_names,
+                  const uint64_t *sums, uint32_t n_names,
                   struct error *error)
 {
 	struct measuring measuring = { .tree = tree, .self = self,
-		                       .weight = weight };
+		                       .sums = sums };
 	struct call_flow *flow = NULL;
 
 	measuring.graph = call_graph_new(1, error);
@@ -134,7 +135,7 @@ call_flow_of_tree(const struct sample_tree *tree, const uint64_t *self,
 	                                   sizeof *measuring.functions, error);
 	for (uint32_t node = 0; !error->is_set && node < tree->n_nodes; node++)
 		if (flow_tree_add_function(&measuring, node, error) != 0 ||
-		    (tree->parent[node] != NO_NODE &&
+		    (sample_tree_parent(tree, node) != NO_NODE &&
 		     flow_tree_add_call(&measuring, node, error) != 0) ||
 		    (node % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))

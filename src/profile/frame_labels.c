@@ -160,7 +160,7 @@ frame_labels_find_calls(const struct profile *profile, bool *calls)
 	const struct sample_tree *tree = profile->tree;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		const uint32_t parent = tree->parent[node];
+		const uint32_t parent = sample_tree_parent(tree, node);
 
 		if (parent != NO_NODE &&
 		    (!frame_labels_is_kernel(profile, tree->label[node]) ||

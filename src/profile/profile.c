@@ -638,7 +638,7 @@ hits_with(const struct profile *profile, uint32_t resource,
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
 		if (n >= end &&
 		    profile->frames[tree->label[n]].placeholder == kind)
-			end = tree->end[n];
+			end = sample_tree_end(tree, n);
 		if (n < end)
 			hits += sample_tree_hits(tree, resource, n);
 	}

@@ -346,7 +346,7 @@ merge_times(struct merge *merge, const struct addend *from, uint32_t node,
 {
 	const struct sample_tree *tree = from->tree;
 	const struct timeline *timeline = tree->timeline;
-	const uint32_t row = tree->row[node];
+	const uint32_t row = sample_tree_row(tree, node);
 
 	for (size_t i = timeline->first[row]; i < timeline->first[row + 1];
 	     i++)
@@ -387,7 +387,7 @@ merge_nodes(struct merge *merge, const struct addend *from, uint32_t begin,
 	const struct sample_tree *tree = from->tree;
 
 	for (uint32_t n = begin; n < end; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 
 		if (parent != NO_NODE)
 			parent = maps->node[parent];
@@ -396,7 +396,7 @@ merge_nodes(struct merge *merge, const struct addend *from, uint32_t begin,
 		                                   error);
 		if (maps->node[n] == NO_NODE ||
 		    merge_counts(merge, from, n, maps, error) != 0 ||
-		    (tree->timeline != NULL && tree->row[n] != 0 &&
+		    (tree->timeline != NULL && sample_tree_has_row(tree, n) &&
 		     merge_times(merge, from, n, maps, error) != 0) ||
 		    (n % NODES_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sample_tree.h -- every stack seen, shared by prefix.
  *
- * A forest in parallel arrays, in depth-first order.  Invariants: a parent's
- * number is smaller than its children's; the subtree of n is the range
- * [n, end[n]); children of one parent (and roots of one section, see
- * profile.h) have distinct labels; the sum of hits (and of samples) of one
- * resource fits 64 bits, so that no weight can overflow.
+ * A forest in depth-first order.  Invariants: a parent's number is smaller than
+ * its children's; the subtree of n is the range [n, sample_tree_end(n));
+ * children of one parent (and roots of a section, see profile.h) have distinct
+ * labels; the sum of hits (and samples) of one resource fits 64 bits, so that
+ * no weight can overflow.
  *
  * Few nodes have hits of their own, since most stacks end further in.  So own
- * counts are kept in rows, and a node has the number of its row.
+ * counts are kept in rows, and only those nodes have the number of a row.  As a
+ * subtree is a range, its weight is the difference of two running sums of them.
+ * Most nodes directly follow their parent, and are its only child.  Only the
+ * others have the numbers of their parent and of their end.
  */
 #ifndef CPPROF_PROFILE_SAMPLE_TREE_H
 #define CPPROF_PROFILE_SAMPLE_TREE_H
@@ -172,15 +175,133 @@ struct slice_set timeline_range(const struct timeline *timeline,
 
 #define NO_NODE UINT32_MAX
 
+/*
+ * Numbers that few nodes have.  A bit for each node says whether it has one; to
+ * find it, the bits before that are counted:
+ *
+ *	node		0 1 2 3 4 ... 31   32 33 ...
+ *	has		0 1 0 0 1 ...  0    1  0 ...	node 32 has number[2]
+ *	before		0 in block 0	    2 in 1
+ */
+enum { NODES_A_BLOCK = 32 };
+
+struct node_numbers {
+	struct number_block {
+		uint32_t has;		/* bit i: its node i has a number */
+		uint32_t before;	/* of all nodes before the block */
+	} *blocks;		/* [n_nodes / NODES_A_BLOCK + 1] */
+	uint32_t *number;	/* [n], in the order of their nodes */
+	uint32_t n, n_nodes;
+};
+
+/*
+ * Makes room for n_nodes nodes in all, of which at most n have numbers.  0, or
+ * -1 with *error set; freed with node_numbers_free.
+ */
+int node_numbers_reserve(struct node_numbers *numbers, size_t n_nodes,
+                         size_t n, struct error *error);
+void node_numbers_free(struct node_numbers *numbers);
+
+/* Adds the next node, for which there is room. */
+static inline void
+node_numbers_add(struct node_numbers *numbers, bool has, uint32_t number)
+{
+	const uint32_t node = numbers->n_nodes++;
+	struct number_block *block = &numbers->blocks[node / NODES_A_BLOCK];
+
+	if (has) {
+		block->has |= UINT32_C(1) << node % NODES_A_BLOCK;
+		numbers->number[numbers->n++] = number;
+	}
+	if ((node + 1) % NODES_A_BLOCK == 0)
+		block[1] = (struct number_block){ 0, numbers->n };
+}
+
+/* Adds n nodes without numbers, for which there is room. */
+static inline void
+node_numbers_skip(struct node_numbers *numbers, size_t n)
+{
+	size_t block = numbers->n_nodes / NODES_A_BLOCK;
+
+	numbers->n_nodes += (uint32_t)n;
+	while (block < numbers->n_nodes / NODES_A_BLOCK)
+		numbers->blocks[++block] = (struct number_block){ 0,
+			numbers->n };
+}
+
+/* Adds the nodes [begin, end) of other ones; there is room. */
+void node_numbers_append(struct node_numbers *to,
+                         const struct node_numbers *from, uint32_t begin,
+                         uint32_t end);
+
+/*
+ * Makes all nodes have numbers that do not directly lead to the next one, or
+ * lead to several; parents: of n_nodes, at least 1.  The numbers are not set.
+ */
+int node_numbers_mark_forks(struct node_numbers *forks,
+                            const struct node_numbers *parents,
+                            struct error *error);
+
+static inline bool
+node_numbers_has(const struct node_numbers *numbers, uint32_t node)
+{
+	return numbers->blocks[node / NODES_A_BLOCK].has >>
+	    node % NODES_A_BLOCK & 1;
+}
+
+/* The first of the nodes [node, end) that has a number; end: none has. */
+static inline uint32_t
+node_numbers_next(const struct node_numbers *numbers, uint32_t node,
+                  uint32_t end)
+{
+	while (node < end) {
+		const uint32_t has =
+		    numbers->blocks[node / NODES_A_BLOCK].has >>
+		    node % NODES_A_BLOCK;
+
+		if (has != 0) {
+			node += (uint32_t)__builtin_ctz(has);
+			break;
+		}
+		node = (node | (NODES_A_BLOCK - 1)) + 1;
+	}
+	return node < end ? node : end;
+}
+
+/* How many nodes before that one have numbers; node: at most n_nodes. */
+static inline uint32_t
+node_numbers_before(const struct node_numbers *numbers, uint32_t node)
+{
+	const struct number_block *block =
+	    &numbers->blocks[node / NODES_A_BLOCK];
+	const uint32_t bit = UINT32_C(1) << node % NODES_A_BLOCK;
+	uint32_t n = block->has & (bit - 1);
+
+	/* Not every processor has an instruction that counts bits. */
+	n -= n >> 1 & 0x55555555;
+	n = (n & 0x33333333) + (n >> 2 & 0x33333333);
+	n = (n + (n >> 4)) & 0x0f0f0f0f;
+	return block->before + (n * 0x01010101 >> 24);
+}
+
+/* The number of a node that has one. */
+static inline uint32_t
+node_numbers_get(const struct node_numbers *numbers, uint32_t node)
+{
+	return numbers->number[node_numbers_before(numbers, node)];
+}
+
 struct sample_tree {
 	uint32_t n_nodes;
 	uint32_t n_resources;
 	uint32_t deepest;	/* frames of the deepest stack */
-	uint32_t *parent;	/* [n_nodes], NO_NODE for an outermost frame */
-	uint32_t *end;		/* [n_nodes], first node after the subtree */
 	uint32_t *label;	/* [n_nodes], a frame's or a name's number */
-	uint32_t *row;		/* [n_nodes], of a node's own counts, shared
-				 * with no other node; 0: it has none */
+	struct node_numbers parents;	/* of nodes that do not directly follow
+					 * theirs; NO_NODE: outermost frames */
+	struct node_numbers ends;	/* of all nodes except those with one
+					 * child, which end with it */
+	struct node_numbers rows;	/* of nodes' own counts, each of one
+					 * node */
 	uint32_t n_rows;	/* at least 1: all counts of row 0 are 0 */
 	uint64_t **hits;	/* [n_resources][n_rows], a node's own */
 	uint64_t **samples;	/* likewise, raw samples; samples[r] is NULL if
@@ -197,17 +318,102 @@ void sample_tree_free(struct sample_tree *tree);
 
 /*
  * A tree without nodes, with room for n, and with the rows of another one,
- * which must outlive it.  The caller fills in the nodes.  NULL with *error set.
+ * which must outlive it.  The caller fills in the nodes, and calls
+ * sample_tree_find_ends.  NULL with *error set.
  */
 struct sample_tree *sample_tree_borrow(const struct sample_tree *from,
                                        uint32_t n, struct error *error);
+
+/* Adds the parent of the next node; NO_NODE for an outermost frame. */
+static inline void
+tree_add_parent(struct node_numbers *parents, uint32_t parent)
+{
+	node_numbers_add(parents, parent != parents->n_nodes - 1, parent);
+}
+
+/* Adds the row of the next node; 0: it has none. */
+static inline void
+tree_add_row(struct node_numbers *rows, uint32_t row)
+{
+	node_numbers_add(rows, row != 0, row);
+}
+
+/*
+ * Finds where subtrees end, and how deep the stacks are, when the parents of
+ * all nodes are known.  0, or -1 with *error set.  O(runs of nodes that follow
+ * their parents).
+ */
+int sample_tree_find_ends(struct sample_tree *tree, struct error *error);
+
+/*
+ * To take outermost frames off a tree: adds the nodes below one to parents and
+ * rows, and moves their labels there.
+ */
+void sample_tree_move_up(struct sample_tree *tree, uint32_t root,
+                         struct node_numbers *parents,
+                         struct node_numbers *rows);
+
+/*
+ * In the end, the tree gets these parents and rows, also if *error is set.  0,
+ * or -1 with *error set.
+ */
+int sample_tree_replace_nodes(struct sample_tree *tree,
+                              const struct node_numbers *parents,
+                              const struct node_numbers *rows,
+                              struct error *error);
+
+/* As in a builder, whose nodes are in any order. */
+static inline uint32_t
+tree_parent(const struct node_numbers *parents, uint32_t node)
+{
+	return node_numbers_has(parents, node) ?
+	    node_numbers_get(parents, node) : node - 1;
+}
+
+/* The caller of a node; NO_NODE: it is an outermost frame. */
+static inline uint32_t
+sample_tree_parent(const struct sample_tree *tree, uint32_t node)
+{
+	return tree_parent(&tree->parents, node);
+}
+
+/* The first node after the subtree of a node. */
+static inline uint32_t
+sample_tree_end(const struct sample_tree *tree, uint32_t node)
+{
+	/* If it has none, the next one that has one is the end of its chain. */
+	return node_numbers_get(&tree->ends, node);
+}
+
+/* Whether a node has no children. */
+static inline bool
+sample_tree_is_leaf(const struct sample_tree *tree, uint32_t node)
+{
+	return node + 1 == tree->n_nodes ||
+	    node_numbers_has(&tree->parents, node + 1);
+}
+
+/* Whether a node has counts of its own. */
+static inline bool
+sample_tree_has_row(const struct sample_tree *tree, uint32_t node)
+{
+	return node_numbers_has(&tree->rows, node);
+}
+
+/* The row of a node; 0: it has none. */
+static inline uint32_t
+sample_tree_row(const struct sample_tree *tree, uint32_t node)
+{
+	return sample_tree_has_row(tree, node) ?
+	    node_numbers_get(&tree->rows, node) : 0;
+}
 
 /* A node's own hits of a resource, and the raw samples they came in. */
 static inline uint64_t
 sample_tree_hits(const struct sample_tree *tree, uint32_t resource,
                  uint32_t node)
 {
-	return tree->hits[resource][tree->row[node]];
+	return tree->hits[resource][sample_tree_row(tree, node)];
 }
 
 static inline uint64_t
@@ -216,8 +422,8 @@ sample_tree_samples(const struct sample_tree *tree, uint32_t resource,
 {
 	const uint64_t *samples = tree->samples[resource];
 
-	return samples != NULL ? samples[tree->row[node]] :
-	       tree->hits[resource][tree->row[node]];
+	return (samples != NULL ? samples : tree->hits[resource])[
+	    sample_tree_row(tree, node)];
 }
 
 /* A tree's rows of counts, as timelines see them. */
@@ -232,18 +438,31 @@ sample_tree_rows(const struct sample_tree *tree)
 void sample_tree_keep_resources(struct sample_tree *tree, uint32_t n);
 
 /*
- * Weight of every node: its own hits and those of all its descendants.
+ * The running sums of counts in the order of the nodes: sums[i] is that of the
+ * first i rows, sums[tree->rows.n] that of all.
  *
- * self[n_rows]: hits of one resource.  weight[n_nodes]: provided by the
- * caller, need not be zeroed.  Unit: hits (intervals), not gticks.  One
- * backward pass, O(N).  Source: Hall & Goldberg 1993, section 5.3.
+ * self[n_rows]: hits of one resource.  Unit: hits (intervals), not gticks.
+ * Freed with large_array_free; NULL with *error set.  O(rows).
  */
-void sample_tree_weights(const struct sample_tree *tree, const uint64_t *self,
-                         uint64_t *weight);
+uint64_t *sample_tree_new_sums(const struct sample_tree *tree,
+                               const uint64_t *self, struct error *error);
 
-/* Likewise a new array, freed with large_array_free; NULL with *error set. */
-uint64_t *sample_tree_new_weights(const struct sample_tree *tree,
-                                  const uint64_t *self, struct error *error);
+/* Likewise, into an array of tree->rows.n + 1. */
+void sample_tree_sum(const struct sample_tree *tree, const uint64_t *self,
+                     uint64_t *sums);
+
+/*
+ * The weight of a node: its own hits and those of all its descendants.  sums:
+ * of these hits.  Source: Hall & Goldberg 1993, section 5.3.
+ */
+static inline uint64_t
+sample_tree_weight(const struct sample_tree *tree, const uint64_t *sums,
+                   uint32_t node)
+{
+	return sums[node_numbers_before(&tree->rows, sample_tree_end(tree,
+	    node))] -
+	    sums[node_numbers_before(&tree->rows, node)];
+}
 
 /*
  * Sum of the hits, or samples, of all rows; by the invariant it cannot

@@ -132,7 +132,7 @@ sections_add_nodes(const struct sample_tree *tree, uint32_t resource,
                    uint32_t begin, uint32_t end, struct section_total *total)
 {
 	for (uint32_t n = begin; n < end; n++) {
-		if (tree->row[n] == 0)
+		if (!sample_tree_has_row(tree, n))
 			continue;
 		total->hits += sample_tree_hits(tree, resource, n);
 		total->samples += sample_tree_samples(tree, resource, n);

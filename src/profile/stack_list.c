@@ -152,7 +152,7 @@ stack_list_set_frames(struct stack_list *list, const uint32_t *frames,
 
 /* ---- trees ---- */
 
-/* A tree of n nodes without callers, which has no rows yet. */
+/* A tree of n nodes without callers, with room for a row of each. */
 static struct sample_tree *
 new_tree(uint32_t n, uint32_t n_resources, struct error *error)
 {
@@ -167,21 +167,21 @@ new_tree(uint32_t n, uint32_t n_resources, struct error *error)
 	tree->samples = memory_array(n_resources, sizeof *tree->samples,
 	                             error);
 	if (error->is_set ||
-	    large_array_reserve(&tree->parent, n, sizeof(uint32_t),
-	                        error) != 0 ||
-	    large_array_reserve(&tree->end, n, sizeof(uint32_t), error) != 0 ||
+	    node_numbers_reserve(&tree->parents, n, n, error) != 0 ||
 	    large_array_reserve(&tree->label, n, sizeof(uint32_t),
 	                        error) != 0 ||
-	    large_array_zeroed(&tree->row, n, sizeof(uint32_t), error) != 0) {
+	    node_numbers_reserve(&tree->rows, n, n, error) != 0) {
 		sample_tree_free(tree);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		tree->parent[i] = NO_NODE;
-		tree->end[i] = i + 1;
+		tree_add_parent(&tree->parents, NO_NODE);
 		tree->label[i] = i;
 	}
-	return tree;
+	if (sample_tree_find_ends(tree, error) == 0)
+		return tree;
+	sample_tree_free(tree);
+	return NULL;
 }
 
 struct sample_tree *
@@ -210,8 +210,7 @@ stack_list_tree(const struct stack_list *list, struct error *error)
 			tree->hits[c][tree->n_rows] = hits[c];
 		}
 		/* As in a tree that is built, nothing counted is no row. */
-		if (any != 0)
-			tree->row[i] = tree->n_rows++;
+		tree_add_row(&tree->rows, any != 0 ? tree->n_rows++ : 0);
 	}
 	return tree;
 }
@@ -227,7 +226,8 @@ sum_column(const struct stack_list *list, const struct sample_tree *rows,
 	if (large_array_zeroed(&to, sum->n_rows, sizeof *to, error) != 0)
 		return NULL;
 	for (uint32_t i = 0; i < list->n_rows; i++)
-		to[sum->row[list->rows[i].stack]] += column[rows->row[i]];
+		to[sample_tree_row(sum, list->rows[i].stack)] +=
+		    column[sample_tree_row(rows, i)];
 	return to;
 }
 
@@ -236,15 +236,13 @@ stack_list_sum(const struct stack_list *list, const struct sample_tree *rows,
                struct error *error)
 {
 	struct sample_tree *sum = new_tree(list->n, rows->n_resources, error);
+	bool *has_row = memory_array(list->n, sizeof *has_row, error);
 
-	if (sum == NULL)
-		return NULL;
-	for (uint32_t i = 0; i < list->n_rows; i++) {
-		uint32_t *row = &sum->row[list->rows[i].stack];
-
-		if (rows->row[i] != 0 && *row == 0)
-			*row = sum->n_rows++;
-	}
+	for (uint32_t i = 0; has_row != NULL && i < list->n_rows; i++)
+		has_row[list->rows[i].stack] |= sample_tree_has_row(rows, i);
+	for (uint32_t i = 0; !error->is_set && i < list->n; i++)
+		tree_add_row(&sum->rows, has_row[i] ? sum->n_rows++ : 0);
+	free(has_row);
 	for (uint32_t r = 0; !error->is_set && r < rows->n_resources; r++) {
 		sum->hits[r] = sum_column(list, rows, sum, rows->hits[r],
 		                          error);

@@ -130,7 +130,7 @@ stack_walk_begin(struct stack_walk *walk, struct error *error)
 static inline void
 stack_walk_to(struct stack_walk *walk, uint32_t node)
 {
-	uint32_t parent = walk->tree->parent[node];
+	uint32_t parent = sample_tree_parent(walk->tree, node);
 
 	while (walk->depth > 0 && walk->nodes[walk->depth - 1] != parent)
 		walk->depth--;

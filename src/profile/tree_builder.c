@@ -59,10 +59,10 @@ tree_builder_free(struct tree_builder *builder)
 	free(builder->total_samples);
 	large_array_free(builder->returns);
 	large_array_free(builder->slots);
-	large_array_free(builder->parent);
+	node_numbers_free(&builder->parents);
 	large_array_free(builder->label);
-	large_array_free(builder->end);
 	large_array_free(builder->open);
+	node_numbers_free(&builder->rows);
 	large_array_free(builder->row);
 	large_array_free(builder->moments);
 	free(builder);
@@ -86,14 +86,16 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 		capacity = FIRST_CAPACITY;
 	while (capacity - n < more)
 		capacity *= 2;
-	if (large_array_reserve(&builder->parent, capacity, sizeof(uint32_t),
-	                        error) != 0 ||
+	if (node_numbers_reserve(&builder->parents, capacity, capacity,
+	                         error) != 0 ||
 	    large_array_reserve(&builder->label, capacity, sizeof(uint32_t),
-	                        error) != 0 ||
-	    large_array_reserve(&builder->end, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
 	    large_array_reserve(&builder->open, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
+	    node_numbers_reserve(&builder->rows, capacity, capacity,
+	                         error) != 0)
+		return -1;
+	if (builder->row != NULL &&
 	    large_array_reserve(&builder->row, capacity, sizeof(uint32_t),
 	                        error) != 0)
 		return -1;
@@ -138,15 +140,55 @@ tree_builder_add_row(struct tree_builder *builder, struct error *error)
 	return 0;
 }
 
+uint32_t
+tree_builder_row(const struct tree_builder *builder, uint32_t node)
+{
+	const struct node_numbers *rows = &builder->rows;
+
+	return builder->row != NULL ? builder->row[node] :
+	    node < rows->n_nodes && node_numbers_has(rows, node) ?
+	    node_numbers_get(rows, node) : 0;
+}
+
+/* Rows no longer come in the order of their nodes. */
+static int
+mix_rows(struct tree_builder *builder, struct error *error)
+{
+	uint32_t *row = NULL;
+
+	if (large_array_reserve(&row, builder->capacity, sizeof *row,
+	                        error) != 0)
+		return -1;
+	for (uint32_t n = 0; n < builder->n_nodes; n++)
+		row[n] = tree_builder_row(builder, n);
+	builder->row = row;
+	node_numbers_free(&builder->rows);
+	return node_numbers_reserve(&builder->rows, builder->capacity, 0,
+	                            error);
+}
+
 /* Gives a row to a node that has none; 0 with *error set. */
 static uint32_t
 add_row_of(struct tree_builder *builder, uint32_t node, struct error *error)
 {
+	struct node_numbers *rows = &builder->rows;
+	uint32_t row;
+
 	if ((builder->n_rows == 0 &&
 	     tree_builder_add_row(builder, error) != 0) ||
 	    tree_builder_add_row(builder, error) != 0)
 		return 0;
-	return builder->row[node] = builder->n_rows - 1;
+	row = builder->n_rows - 1;
+	if (builder->row == NULL && node < rows->n_nodes &&
+	    mix_rows(builder, error) != 0)
+		return 0;
+	if (builder->row != NULL) {
+		builder->row[node] = row;
+	} else {
+		node_numbers_skip(rows, node - rows->n_nodes);
+		node_numbers_add(rows, true, row);
+	}
+	return row;
 }
 
 /* Adds a zeroed item of size bytes to the array *items of n; 0 or -1. */
@@ -212,7 +254,7 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 {
 	uint64_t *total_hits = &builder->total_hits[resource];
 	uint64_t *total_samples = &builder->total_samples[resource];
-	uint32_t row = builder->row[node];
+	uint32_t row = tree_builder_row(builder, node);
 
 	if (hits > UINT64_MAX - *total_hits)
 		return error_set(error, "the sum of hits exceeds 64 bits");
@@ -316,7 +358,7 @@ tree_builder_add_time(struct tree_builder *builder, uint32_t node,
 {
 	const struct moment moment = { .begin_ns = begin_ns,
 		.width_ns = width_ns, .hits = hits, .samples = samples,
-		.row = builder->row[node], .resource = resource };
+		.row = tree_builder_row(builder, node), .resource = resource };
 
 	if (moment.row == 0)
 		return 0;

@@ -25,9 +25,15 @@ struct tree_builder {
 	uint32_t n_nodes;
 	uint32_t n_resources;
 	size_t capacity;	/* of all arrays by node */
-	uint32_t *parent;
+	struct node_numbers parents;	/* as in the tree, but in any order */
 	uint32_t *label;
-	uint32_t *row;		/* [capacity], 0: no counts so far */
+	/*
+	 * As in the tree, of nodes up to the last that has a row, as long as
+	 * rows come in the order of nodes.
+	 */
+	struct node_numbers rows;
+	uint32_t *row;		/* [capacity], 0: no counts so far; NULL: see
+				 * rows */
 	uint32_t n_rows;	/* with row 0, once there are any */
 	size_t rows_capacity;
 	uint64_t **hits;	/* [n_resources][rows_capacity] */
@@ -48,12 +54,10 @@ struct tree_builder {
 	/*
 	 * Nodes below `n_ordered` are known to be in depth-first order; the
 	 * newest of them is open[depth - 1], and the others are those that it
-	 * is below; `end` is set for all subtrees except theirs.  is_mixed: the
-	 * next node is out of order.
+	 * is below.  is_mixed: the next node is out of order.
 	 */
-	uint32_t *end;
 	uint32_t *open;
-	uint32_t n_ordered, depth, deepest;
+	uint32_t n_ordered, depth;
 	bool is_mixed;
 
 	struct slot *slots;	/* at most half of them in use */
@@ -80,6 +84,9 @@ int tree_builder_grow(struct tree_builder *builder, size_t more,
 /* Adds a row of counts, all 0. */
 int tree_builder_add_row(struct tree_builder *builder, struct error *error);
 
+/* The row of a node; 0: it has none so far. */
+uint32_t tree_builder_row(const struct tree_builder *builder, uint32_t node);
+
 /* Makes room for `more` nodes. */
 static inline int
 tree_builder_reserve_nodes(struct tree_builder *builder, size_t more,
@@ -96,29 +103,27 @@ place_node(struct tree_builder *builder, uint32_t parent, uint32_t label)
 {
 	uint32_t node = builder->n_nodes++;
 
-	builder->parent[node] = parent;
+	tree_add_parent(&builder->parents, parent);
 	builder->label[node] = label;
-	builder->row[node] = 0;
+	if (builder->row != NULL)
+		builder->row[node] = 0;
 	if (builder->returns != NULL)
 		builder->returns[node] = 0;
 	return node;
 }
 
 /*
- * Ends the subtrees that a node below parent is not in, if all nodes are in
+ * Leaves the subtrees that a node below parent is not in, if all nodes are in
  * depth-first order.
  */
 static inline void
-tree_builder_close_nodes(struct tree_builder *builder, uint32_t parent,
-                         uint32_t node)
+tree_builder_close_nodes(struct tree_builder *builder, uint32_t parent)
 {
 	const uint32_t *open = builder->open;
-	uint32_t depth = builder->depth, above = NO_NODE;
+	uint32_t depth = builder->depth;
 
-	while (depth > 0 && (above = open[depth - 1]) != parent) {
-		builder->end[above] = node;
+	while (depth > 0 && open[depth - 1] != parent)
 		depth--;
-	}
 	builder->is_mixed = depth == 0 && parent != NO_NODE;
 	builder->depth = depth;
 }
@@ -129,11 +134,9 @@ place_next(struct tree_builder *builder, uint32_t parent, uint32_t label)
 {
 	uint32_t node = place_node(builder, parent, label);
 
-	tree_builder_close_nodes(builder, parent, node);
+	tree_builder_close_nodes(builder, parent);
 	builder->open[builder->depth++] = node;
 	builder->n_ordered = builder->n_nodes;
-	if (builder->depth > builder->deepest)
-		builder->deepest = builder->depth;
 	return node;
 }
 
@@ -145,8 +148,6 @@ place_below(struct tree_builder *builder, uint32_t label)
 
 	builder->open[builder->depth++] = node;
 	builder->n_ordered = builder->n_nodes;
-	if (builder->depth > builder->deepest)
-		builder->deepest = builder->depth;
 	return node;
 }
 

@@ -59,7 +59,7 @@ tree_children_is_child(const struct tree_builder *builder, uint32_t node,
                        uint32_t parent, uint32_t label)
 {
 	return builder->label[node] == label &&
-	       builder->parent[node] == parent &&
+	       tree_parent(&builder->parents, node) == parent &&
 	       (parent != NO_NODE || node >= builder->section_begin);
 }
 
@@ -135,8 +135,14 @@ hash_some_pending(struct tree_builder *builder, struct error *error)
 	if (reserve_slots(builder, PENDING_STEP, error) != 0)
 		return -1;
 	for (; n < PENDING_STEP && node < builder->n_nodes; node++) {
-		uint32_t parent = builder->parent[node], hash;
+		uint32_t parent, hash;
 
+		/* Nodes that directly follow their parents need no slot. */
+		node = node_numbers_next(&builder->parents, node,
+		                         builder->n_nodes);
+		if (node == builder->n_nodes)
+			break;
+		parent = tree_parent(&builder->parents, node);
 		if (node == node_after(builder, parent))
 			continue;
 		hash = tree_children_hash_child(builder, parent,
@@ -182,27 +188,26 @@ append_labels(struct tree_builder *builder, uint32_t parent,
 {
 	const uint32_t first = builder->n_nodes;
 	bool is_ordered = builder->n_ordered == first && !builder->is_mixed;
-	uint32_t *parents, *label, *row, *open;
+	uint32_t *open;
 
 	if (n == 0)
 		return parent;
 	if (is_ordered)
-		tree_builder_close_nodes(builder, parent, first);
+		tree_builder_close_nodes(builder, parent);
 	is_ordered = is_ordered && !builder->is_mixed;
-	parents = builder->parent + first;
-	label = builder->label + first;
-	row = builder->row + first;
+	memcpy(builder->label + first, labels, n * sizeof *labels);
+	tree_add_parent(&builder->parents, parent);
+	node_numbers_skip(&builder->parents, n - 1);
 	open = builder->open + builder->depth;
 	for (uint32_t i = 0; i < n; i++) {
-		label[i] = labels[i];
-		row[i] = 0;
-		parents[i] = parent;
 		parent = first + i;
 		if (nodes != NULL)
 			nodes[i] = parent;
 		if (is_ordered)
 			open[i] = parent;
 	}
+	if (builder->row != NULL)
+		memset(builder->row + first, 0, n * sizeof *builder->row);
 	if (builder->returns != NULL)
 		memset(builder->returns + first, 0,
 		       n * sizeof *builder->returns);
@@ -210,8 +215,6 @@ append_labels(struct tree_builder *builder, uint32_t parent,
 	if (is_ordered) {
 		builder->n_ordered = builder->n_nodes;
 		builder->depth += (uint32_t)n;
-		if (builder->depth > builder->deepest)
-			builder->deepest = builder->depth;
 	}
 	return parent;
 }
@@ -315,7 +318,8 @@ prefetch_node(const struct tree_builder *builder,
 	    builder->slots[first_slot(builder, walk->hash)].number;
 
 	if (number != 0) {
-		__builtin_prefetch(&builder->parent[number - 1]);
+		__builtin_prefetch(&builder->parents.blocks[
+		    (number - 1) / NODES_A_BLOCK]);
 		__builtin_prefetch(&builder->label[number - 1]);
 	}
 }

@@ -135,21 +135,21 @@ tree_relabel_add_counts(struct relabelling *relabelling, uint32_t to,
                         uint32_t from, struct error *error)
 {
 	const struct sample_tree *tree = relabelling->tree;
+	const uint32_t row = sample_tree_row(tree, from);
 
-	if (tree->row[from] == 0)
-		return 0;
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		uint64_t hits = sample_tree_hits(tree, r, from);
-		uint64_t samples = sample_tree_samples(tree, r, from);
+	for (uint32_t r = 0; row != 0 && r < tree->n_resources; r++) {
+		const uint64_t hits = tree->hits[r][row];
+		const uint64_t samples = tree->samples[r] != NULL ?
+		    tree->samples[r][row] : hits;
 
 		if ((hits != 0 || samples != 0) &&
 		    tree_builder_add(relabelling->builder, to, r, hits,
 		                     samples, error) != 0)
 			return -1;
 	}
-	if (relabelling->to_row != NULL)
-		relabelling->to_row[tree->row[from]] =
-		    relabelling->builder->row[to];
+	if (row != 0 && relabelling->to_row != NULL)
+		relabelling->to_row[row] =
+		    tree_builder_row(relabelling->builder, to);
 	return 0;
 }
 
@@ -168,7 +168,7 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 		const uint32_t *first;
 
 		if (label == NO_LABEL) {
-			n = tree->end[n];
+			n = sample_tree_end(tree, n);
 			continue;
 		}
 		first = &relabelling->first[label];
@@ -181,7 +181,7 @@ add_origins(struct relabelling *relabelling, uint32_t parent, uint32_t begin,
 			if (tree_relabel_add_origin(relabelling, parent, n,
 			                            first[0], error) != 0)
 				return -1;
-			n = tree->end[n];
+			n = sample_tree_end(tree, n);
 		}
 	}
 	return 0;
@@ -192,13 +192,12 @@ static const uint32_t *
 only_child(const struct relabelling *relabelling, uint32_t node)
 {
 	const struct sample_tree *tree = relabelling->tree;
-	const uint32_t end = tree->end[node], child = node + 1;
 	const uint32_t *first;
 
-	if (child == end || tree->end[child] != end ||
-	    tree->label[child] == NO_LABEL)
+	if (node_numbers_has(&tree->ends, node) ||
+	    tree->label[node + 1] == NO_LABEL)
 		return NULL;
-	first = &relabelling->first[tree->label[child]];
+	first = &relabelling->first[tree->label[node + 1]];
 	return first[0] < first[1] ? first : NULL;
 }
 
@@ -215,10 +214,6 @@ take_only_origin(struct relabelling *relabelling, uint32_t node,
 	uint32_t from = origin.node, at = origin.at;
 	const uint32_t *first = &relabelling->first[tree->label[from]];
 
-	/* Most counts are those of the last node. */
-	if (tree->n_resources > 0)
-		__builtin_prefetch(&tree->hits[0][
-		    tree->row[tree->end[from] - 1]]);
 	for (;;) {
 		if (tree->returns != NULL && at == first[0] &&
 		    tree_builder_add_returns(builder, node,
@@ -229,14 +224,14 @@ take_only_origin(struct relabelling *relabelling, uint32_t node,
 			return -1;
 		while (++at < first[1])
 			node = place_below(builder, relabelling->labels[at]);
-		if (tree->row[from] != 0 &&
+		if (sample_tree_has_row(tree, from) &&
 		    tree_relabel_add_counts(relabelling, node, from,
 		                            error) != 0)
 			return -1;
 		first = only_child(relabelling, from);
 		if (first == NULL)
 			return add_origins(relabelling, node, from + 1,
-			                   tree->end[from], error);
+			                   sample_tree_end(tree, from), error);
 		from++;
 		at = first[0];
 		node = place_below(builder, relabelling->labels[at]);
@@ -266,7 +261,8 @@ take_origins(struct relabelling *relabelling, uint32_t node,
 		} else if (tree_relabel_add_counts(relabelling, node, from,
 		                                   error) != 0 ||
 		           add_origins(relabelling, node, from + 1,
-		                       tree->end[from], error) != 0) {
+		                       sample_tree_end(tree, from), error) !=
+		                       0) {
 			return -1;
 		}
 		if (other == NO_NODE)

@@ -80,16 +80,16 @@ place_chain(const struct spreading *spreading, uint32_t node)
 	const uint32_t *place = spreading->place;
 	const uint32_t *labels = spreading->labels +
 	    spreading->first[from->label[node]];
-	const uint32_t end = place[from->end[node]], last = place[node + 1] - 1;
-	uint32_t parent = from->parent[node];
+	const uint32_t last = place[node + 1] - 1;
+	uint32_t parent = sample_tree_parent(from, node);
 
 	if (parent != NO_NODE)
 		parent = place[parent + 1] - 1;
 	for (uint32_t n = place[node]; n <= last; n++) {
-		to->parent[n] = parent;
-		to->end[n] = end;
+		tree_add_parent(&to->parents, parent);
 		to->label[n] = *labels++;
-		to->row[n] = n < last ? 0 : from->row[node];
+		tree_add_row(&to->rows, n < last ? 0 :
+		    sample_tree_row(from, node));
 		if (to->returns != NULL)
 			to->returns[n] = n > place[node] ? 0 :
 			    from->returns[node];
@@ -103,25 +103,15 @@ static int
 place_chains(struct spreading *spreading, struct error *error)
 {
 	const struct sample_tree *from = spreading->from;
-	const uint32_t *place = spreading->place;
-	uint32_t depth = 0;
 
-	spreading->to->deepest = 0;
 	for (uint32_t node = 0; node < from->n_nodes; node++) {
-		uint32_t above = node - 1;	/* NO_NODE for the first */
-
 		if (node % NODES_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
 			return -1;
-		for (; above != from->parent[node]; above = from->parent[above])
-			depth -= place[above + 1] - place[above];
-		depth += place[node + 1] - place[node];
-		if (depth > spreading->to->deepest)
-			spreading->to->deepest = depth;
 		place_chain(spreading, node);
 	}
-	spreading->to->n_nodes = place[from->n_nodes];
-	return 0;
+	spreading->to->n_nodes = spreading->place[from->n_nodes];
+	return sample_tree_find_ends(spreading->to, error);
 }
 
 struct sample_tree *

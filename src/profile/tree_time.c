@@ -15,7 +15,7 @@ add_levels(const struct sample_tree *tree, const struct timeline_level *level,
 	const struct timeline *timeline = tree->timeline;
 
 	for (uint32_t node = begin; node < end; node++) {
-		const uint32_t row = tree->row[node];
+		const uint32_t row = sample_tree_row(tree, node);
 		size_t i = timeline->first[row];
 		uint64_t gained = 0, lost = 0;
 
@@ -50,7 +50,7 @@ tree_time_add(const struct sample_tree *tree, uint32_t resource,
 		return;
 	}
 	for (uint32_t node = begin; node < end; node++) {
-		const uint32_t row = tree->row[node];
+		const uint32_t row = sample_tree_row(tree, node);
 
 		for (size_t i = timeline->first[row];
 		     i < timeline->first[row + 1]; i++)

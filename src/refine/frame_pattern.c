@@ -412,12 +412,12 @@ name_hits(const struct refining *refining)
 {
 	const struct sample_tree *tree = refining->tree;
 	struct error ignored = { 0 };
-	uint64_t *weight, *hits;
+	uint64_t *sums, *hits;
 	uint32_t *until;
 
 	if (tree == NULL || tree->n_resources == 0)
 		return NULL;
-	weight = sample_tree_new_weights(tree, tree->hits[0], &ignored);
+	sums = sample_tree_new_sums(tree, tree->hits[0], &ignored);
 	hits = memory_array(refining->n_names, sizeof *hits, &ignored);
 	until = memory_array(refining->n_names, sizeof *until, &ignored);
 	for (uint32_t node = 0; !ignored.is_set && node < tree->n_nodes;
@@ -428,10 +428,10 @@ name_hits(const struct refining *refining)
 		/* Only the outermost activation counts. */
 		if (node < until[name])
 			continue;
-		hits[name] += weight[node];
-		until[name] = tree->end[node];
+		hits[name] += sample_tree_weight(tree, sums, node);
+		until[name] = sample_tree_end(tree, node);
 	}
-	large_array_free(weight);
+	large_array_free(sums);
 	free(until);
 	if (!ignored.is_set)
 		return hits;

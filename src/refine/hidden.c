@@ -73,7 +73,7 @@ hidden_find_nameless_loops(struct hidden_known *known)
 	const struct sample_tree *tree = profile->tree;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		const uint32_t parent = tree->parent[node];
+		const uint32_t parent = sample_tree_parent(tree, node);
 		const struct frame *runs;
 
 		if (parent == NO_NODE ||
@@ -297,14 +297,14 @@ hidden_kernel_hits(const struct profile *profile, uint32_t resource,
 	for (uint32_t node = 0; is_kernel != NULL && node < tree->n_nodes;
 	     node++) {
 		const uint32_t frame = tree->label[node];
-		const uint32_t parent = tree->parent[node];
+		const uint32_t parent = sample_tree_parent(tree, node);
 
 		/* What it calls without a module is its own, too. */
 		is_kernel[node] =
 		    (hidden_kinds_of(known, frame) & HIDES_KERNEL) != 0 ||
 		    (profile->frames[frame].module == NO_MODULE &&
 		     parent != NO_NODE && is_kernel[parent]);
-		if (is_kernel[node] && tree->row[node] != 0)
+		if (is_kernel[node] && sample_tree_has_row(tree, node))
 			*hits += sample_tree_hits(tree, resource, node);
 	}
 	free(is_kernel);
@@ -352,7 +352,7 @@ hidden_join(struct hidden_known *known, const struct sample_tree *tree,
 		return -1;
 	}
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		const uint32_t parent = tree->parent[node];
+		const uint32_t parent = sample_tree_parent(tree, node);
 		const bool has_caller = parent != NO_NODE;
 
 		kinds[node] = (unsigned char)hidden_kinds_of_node(known,

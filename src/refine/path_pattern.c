@@ -351,7 +351,8 @@ segment_ends(const struct matching *matching, struct pattern_state *state,
 		return segment->is_last[kind] &&
 		    (segment->last == segment->begin || (is_begun &&
 		     element_matches(matching, segment->begin,
-		         refining->kind[refining->tree->parent[node]])));
+		         refining->kind[sample_tree_parent(refining->tree,
+		         node)])));
 	case BY_CHAINS:
 		return is_begun && segment->is_last[kind] &&
 		    path_chains_reach(segment->chains);
@@ -406,7 +407,8 @@ static bool
 path_pattern_visit(struct matching *matching, uint32_t node)
 {
 	const struct refining *refining = matching->refining;
-	struct pattern_open_node open = { .end = refining->tree->end[node] };
+	struct pattern_open_node open = { .end = sample_tree_end(refining->tree,
+	    node) };
 
 	path_pattern_close_nodes(matching, node);
 	if (matching->n_open > 0)
@@ -432,8 +434,9 @@ match_nodes(struct matching *matching, unsigned char *matched,
 			stop = node + NODES_A_STEP;
 		}
 		if (path_pattern_visit(matching, node)) {
-			memset(matched + node, 1, tree->end[node] - node);
-			node = tree->end[node];
+			memset(matched + node, 1, sample_tree_end(tree, node) -
+			    node);
+			node = sample_tree_end(tree, node);
 		} else {
 			node++;
 		}

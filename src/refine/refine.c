@@ -37,7 +37,7 @@ refine_begin(struct refining *refining, const struct stacks *stacks,
 		if (stacks->joined != NULL && stacks->joined[node]) {
 			refining->flags[node] |= NODE_JOINED;
 			refining->kind[node] =
-			    refining->kind[tree->parent[node]];
+			    refining->kind[sample_tree_parent(tree, node)];
 		}
 	}
 	return 0;
@@ -65,44 +65,34 @@ refining_free(struct refining *refining)
 /*
  * Copies the nodes that are left.  Their labels are names, and a frame that is
  * one with its caller has the label `joined`; or, if that is NO_NAME, those of
- * the stacks.  place[n_nodes] is overwritten.
+ * the stacks.  place: room for a number a node.  0, or -1 with *error set.
  */
-static void
+static int
 refine_copy_nodes(struct sample_tree *to, const struct refining *refining,
-                  uint32_t joined, uint32_t *place)
+                  uint32_t joined, uint32_t *place, struct error *error)
 {
 	const struct sample_tree *from = refining->tree;
 	const unsigned char *flags = refining->flags;
 
 	for (uint32_t node = 0; node < from->n_nodes; node++) {
-		uint32_t parent = from->parent[node], n = to->n_nodes;
+		const uint32_t parent = sample_tree_parent(from, node);
+		const uint32_t n = to->n_nodes;
 
 		if (!(flags[node] & NODE_LEFT))
 			continue;
 		place[node] = n;
 		to->n_nodes++;
-		to->parent[n] = parent == NO_NODE ? NO_NODE : place[parent];
+		tree_add_parent(&to->parents, parent == NO_NODE ? NO_NODE :
+		                place[parent]);
 		to->label[n] = joined == NO_NAME ? from->label[node] :
 		    is_joined(refining, node) ? joined :
 		    refining_name(refining, refining->kind[node]);
-		to->row[n] = flags[node] & NODE_DROPPED ? 0 : from->row[node];
-		to->end[n] = n + 1;
+		tree_add_row(&to->rows, flags[node] & NODE_DROPPED ? 0 :
+		    sample_tree_row(from, node));
 		if (to->returns != NULL)
 			to->returns[n] = from->returns[node];
 	}
-	for (uint32_t n = to->n_nodes; n-- > 0;)
-		if (to->parent[n] != NO_NODE &&
-		    to->end[to->parent[n]] < to->end[n])
-			to->end[to->parent[n]] = to->end[n];
-	to->deepest = 0;
-	for (uint32_t n = 0; n < to->n_nodes; n++) {
-		uint32_t depth = to->parent[n] == NO_NODE ? 1 :
-		    place[to->parent[n]] + 1;
-
-		place[n] = depth;
-		if (depth > to->deepest)
-			to->deepest = depth;
-	}
+	return sample_tree_find_ends(to, error);
 }
 
 /* Gives a tree a timeline of its own, for rows that are to be renumbered. */
@@ -112,16 +102,29 @@ own_timeline(struct sample_tree *tree, const struct timeline *timeline,
 {
 	const struct timeline_rows rows = sample_tree_rows(tree);
 	uint32_t *to = memory_array(timeline->n_rows, sizeof *to, error);
-	uint32_t n_rows = 1;
 
 	if (to == NULL)
 		return -1;
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (tree->row[node] != 0)
-			to[tree->row[node]] = n_rows++;
+	for (uint32_t i = 0; i < tree->rows.n; i++)
+		to[tree->rows.number[i]] = i + 1;
 	tree->timeline = timeline_move(timeline, &rows, to, error);
 	free(to);
 	return tree->timeline != NULL ? 0 : -1;
+}
+
+/* Those counts that a tree has, in the order of its nodes, after a row 0. */
+static uint64_t *
+own_counts(const struct sample_tree *tree, const uint64_t *counts,
+           struct error *error)
+{
+	uint64_t *own = NULL;
+
+	if (large_array_reserve(&own, tree->n_rows, sizeof *own, error) != 0)
+		return NULL;
+	own[0] = 0;
+	for (uint32_t i = 0; i < tree->rows.n; i++)
+		own[i + 1] = counts[tree->rows.number[i]];
+	return own;
 }
 
 /* Gives a tree that borrows its counts rows of its own, for what it has. */
@@ -130,44 +133,24 @@ own_rows(struct sample_tree *tree, struct error *error)
 {
 	uint64_t **hits = tree->hits, **samples = tree->samples;
 	const struct timeline *timeline = tree->timeline;
-	uint32_t n_rows = 1;
 
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		n_rows += tree->row[node] != 0;
 	tree->borrows_counts = false;
 	tree->timeline = NULL;
-	tree->n_rows = n_rows;
+	tree->n_rows = tree->rows.n + 1;
 	tree->hits = memory_array(tree->n_resources, sizeof *tree->hits,
 	                          error);
 	tree->samples = memory_array(tree->n_resources,
 	                             sizeof *tree->samples, error);
-	if (tree->hits == NULL || tree->samples == NULL)
-		return -1;
-	for (uint32_t r = 0; r < tree->n_resources; r++) {
-		uint32_t row = 0;
-
-		if (large_array_zeroed(&tree->hits[r], n_rows,
-		                       sizeof **hits, error) != 0 ||
-		    (samples[r] != NULL &&
-		     large_array_zeroed(&tree->samples[r], n_rows,
-		                        sizeof **samples, error) != 0))
-			return -1;
-		for (uint32_t node = 0; node < tree->n_nodes; node++) {
-			if (tree->row[node] == 0)
-				continue;
-			row++;
-			tree->hits[r][row] = hits[r][tree->row[node]];
-			if (samples[r] != NULL)
-				tree->samples[r][row] =
-				    samples[r][tree->row[node]];
-		}
+	for (uint32_t r = 0; !error->is_set && r < tree->n_resources; r++) {
+		tree->hits[r] = own_counts(tree, hits[r], error);
+		if (samples[r] != NULL && !error->is_set)
+			tree->samples[r] = own_counts(tree, samples[r], error);
 	}
-	if (timeline != NULL && own_timeline(tree, timeline, error) != 0)
+	if (error->is_set || (timeline != NULL &&
+	    own_timeline(tree, timeline, error) != 0))
 		return -1;
-	n_rows = 1;
-	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (tree->row[node] != 0)
-			tree->row[node] = n_rows++;
+	for (uint32_t i = 0; i < tree->rows.n; i++)
+		tree->rows.number[i] = i + 1;
 	return 0;
 }
 
@@ -197,7 +180,7 @@ has_distinct_siblings(const struct refining *refining, struct error *error)
 		is_distinct = seen[refining_name(refining,
 		                                 stacks->kind_of[e])]++ == 0;
 	for (uint32_t node = 0; is_distinct && node < tree->n_nodes;
-	     node = tree->end[node])
+	     node = sample_tree_end(tree, node))
 		is_distinct = seen[refining_name(refining,
 		                                 refining->kind[node])]++ == 1;
 	free(seen);
@@ -216,10 +199,9 @@ copy_tree(const struct refining *refining, uint32_t n_names,
 
 	if (copy != NULL &&
 	    large_array_reserve(&place, refining->tree->n_nodes,
-	                        sizeof *place, error) == 0) {
-		refine_copy_nodes(copy, refining, n_names, place);
+	                        sizeof *place, error) == 0 &&
+	    refine_copy_nodes(copy, refining, n_names, place, error) == 0)
 		result = own_rows(copy, error);
-	}
 	large_array_free(place);
 	if (result == 0)
 		return copy;
@@ -241,12 +223,13 @@ merge_tree(const struct refining *refining, uint32_t n_names,
 	const unsigned char *flags = refining->flags;
 	struct sample_tree named = *refining->tree, *merged = NULL;
 
-	named.label = named.row = NULL;
+	named.label = NULL;
+	named.rows = (struct node_numbers){ 0 };
 	if (first != NULL && names != NULL &&
 	    large_array_reserve(&named.label, named.n_nodes,
 	                        sizeof *named.label, error) == 0 &&
-	    large_array_reserve(&named.row, named.n_nodes,
-	                        sizeof *named.row, error) == 0) {
+	    node_numbers_reserve(&named.rows, named.n_nodes,
+	                      refining->tree->rows.n, error) == 0) {
 		for (uint32_t i = 0; i <= n_names; i++)
 			first[i] = i;
 		first[n_names + 1] = n_names;
@@ -254,13 +237,14 @@ merge_tree(const struct refining *refining, uint32_t n_names,
 			named.label[node] = !(flags[node] & NODE_LEFT) ?
 			    NO_LABEL : is_joined(refining, node) ? n_names :
 			    names[refining->kind[node]];
-			named.row[node] = flags[node] & NODE_DROPPED ? 0 :
-			    refining->tree->row[node];
+			tree_add_row(&named.rows,
+			    flags[node] & NODE_DROPPED ? 0 :
+			    sample_tree_row(refining->tree, node));
 		}
 		merged = sample_tree_relabel(&named, first, first, error);
 	}
 	large_array_free(named.label);
-	large_array_free(named.row);
+	node_numbers_free(&named.rows);
 	free(names);
 	free(first);
 	return merged;
@@ -391,8 +375,8 @@ refined_rows(const struct refining *refining, bool *dropped,
 		dropped[row] = false;
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
 		if ((refining->flags[node] & NODE_DROPPED) &&
-		    tree->row[node] != 0)
-			dropped[tree->row[node]] = true;
+		    sample_tree_has_row(tree, node))
+			dropped[sample_tree_row(tree, node)] = true;
 	*times = refining->times;
 }
 
@@ -428,7 +412,7 @@ refined_module_hits(const struct refining *refining, uint32_t resource,
 	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++) {
 		const struct frame_kind *kind;
 
-		if (tree->row[node] == 0 ||
+		if (!sample_tree_has_row(tree, node) ||
 		    refining->flags[node] & NODE_DROPPED)
 			continue;
 		kind = &refining->kinds[refining->kind[node]];
@@ -499,15 +483,18 @@ refine_take_frames(struct refined_profile *refined,
 	struct sample_tree *copy = sample_tree_borrow(refining->tree,
 	    refining->tree->n_nodes, error);
 	uint32_t *place = NULL;
+	int result = -1;
 
-	if (copy == NULL ||
+	if (copy != NULL &&
 	    large_array_reserve(&place, refining->tree->n_nodes,
-	                        sizeof *place, error) != 0) {
+	                        sizeof *place, error) == 0)
+		result = refine_copy_nodes(copy, refining, NO_NAME, place,
+		                           error);
+	large_array_free(place);
+	if (result != 0) {
 		sample_tree_free(copy);
 		return -1;
 	}
-	refine_copy_nodes(copy, refining, NO_NAME, place);
-	large_array_free(place);
 	if (stacks->spread != NULL) {
 		refined->tree = join_chains(copy, stacks, error);
 		sample_tree_free(copy);

@@ -55,7 +55,8 @@ refining_find_left(struct refining *refining)
 
 		if (!(others & NODE_DROPPED) && ends_stack(tree, node))
 			next = node;
-		flags[node] = next < tree->end[node] ? others | NODE_LEFT :
+		flags[node] = next < sample_tree_end(tree, node) ?
+		    others | NODE_LEFT :
 		              others;
 	}
 }

@@ -163,9 +163,11 @@ is_joined(const struct refining *refining, uint32_t node)
 	return granularity_is_whole(refining->by) &&
 	    stacks_continue_frame(refining->stacks, tree->label[node]) &&
 	    refining->kinds[refining->kind[node]].group ==
-	    refining->kinds[refining->kind[tree->parent[node]]].group &&
+	    refining->kinds[refining->kind[sample_tree_parent(tree,
+	    node)]].group &&
 	    refining->kinds[refining->kind[node]].is_group ==
-	    refining->kinds[refining->kind[tree->parent[node]]].is_group;
+	    refining->kinds[refining->kind[sample_tree_parent(tree,
+	    node)]].is_group;
 }
 
 /*
@@ -174,7 +176,8 @@ is_joined(const struct refining *refining, uint32_t node)
 static inline bool
 ends_stack(const struct sample_tree *tree, uint32_t node)
 {
-	return tree->row[node] != 0 || tree->end[node] == node + 1;
+	return sample_tree_has_row(tree, node) || sample_tree_is_leaf(tree,
+	    node);
 }
 
 /*

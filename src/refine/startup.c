@@ -115,8 +115,8 @@ is_nameless_start(const struct profile *profile,
 
 	if (!profile->frames[frame_of_node(tree, frame_of, node)].is_made_up)
 		return false;
-	for (uint32_t child = node + 1; child < tree->end[node];
-	     child = tree->end[child]) {
+	for (uint32_t child = node + 1; child < sample_tree_end(tree, node);
+	     child = sample_tree_end(tree, child)) {
 		uint32_t frame = frame_of_node(tree, frame_of, child);
 
 		if (strncmp(names_text(profile->names,
@@ -162,7 +162,7 @@ is_startup_node(const struct startup_known *known,
 	return (known->hidden & HIDES_STARTUP) != 0 &&
 	    (is_startup(known, profile, frame) ||
 	     is_nameless_library(profile, frame) ||
-	     (tree->parent[node] == NO_NODE &&
+	     (sample_tree_parent(tree, node) == NO_NODE &&
 	      is_nameless_start(profile, tree, frame_of, node)));
 }
 
@@ -176,7 +176,7 @@ startup_is_present(const struct profile *profile,
 	int result = known_begin(&known, profile, hidden_known, hidden, error);
 
 	for (uint32_t node = 0; result == 0 && node < tree->n_nodes;
-	     node = tree->end[node])
+	     node = sample_tree_end(tree, node))
 		result = is_startup_node(&known, profile, tree, NULL, node);
 	known_end(&known);
 	return result;
@@ -210,10 +210,11 @@ choose_fates_inside(const struct profile *profile,
 	    profile_find_resource(profile, LOCK_PAIRS) == NO_RESOURCE)
 		return 0;
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		const uint32_t parent = tree->parent[node];
+		const uint32_t parent = sample_tree_parent(tree, node);
 
 		if (parent == NO_NODE || fates[node] != STAYS ||
-		    tree->row[node] != 0 || tree->end[node] == node + 1 ||
+		    sample_tree_has_row(tree, node) ||
+		    sample_tree_is_leaf(tree, node) ||
 		    (fates[parent] != GOES_INSIDE &&
 		     startup_name_of(profile, frame_of_node(tree, frame_of,
 		         parent)) != mark) ||
@@ -243,20 +244,21 @@ choose_fates(const struct profile *profile, const struct sample_tree *tree,
 		} else {
 			const uint32_t frame = frame_of_node(tree, frame_of,
 			                                     node);
-			const bool is_kernel = tree->parent[node] != NO_NODE &&
+			const bool is_kernel = sample_tree_parent(tree, node) !=
+			    NO_NODE &&
 			    (hidden_kinds_of(known->others, frame) &
 			     HIDES_KERNEL) != 0;
 
 			memset(fates + node, is_kernel ? LEADS : STAYS,
-			       tree->end[node] - node);
-			node = tree->end[node];
+			       sample_tree_end(tree, node) - node);
+			node = sample_tree_end(tree, node);
 		}
 	}
 	for (uint32_t node = tree->n_nodes; n > 0 && node-- > 0;) {
-		uint32_t parent = tree->parent[node];
+		uint32_t parent = sample_tree_parent(tree, node);
 
-		if (fates[node] == GOES && (tree->row[node] != 0 ||
-		                            tree->end[node] == node + 1))
+		if (fates[node] == GOES && (sample_tree_has_row(tree, node) ||
+		                            sample_tree_is_leaf(tree, node)))
 			fates[node] = LEADS;
 		if (fates[node] == LEADS && parent != NO_NODE)
 			fates[parent] = LEADS;
@@ -280,10 +282,9 @@ startup_copy_node(struct folding *folding, uint32_t node, uint32_t parent,
 	uint32_t n = to->n_nodes++;
 
 	folding->place[node] = n;
-	to->parent[n] = parent;
+	tree_add_parent(&to->parents, parent);
 	to->label[n] = folding->from->label[node];
-	to->row[n] = row;
-	to->end[n] = n + 1;
+	tree_add_row(&to->rows, row);
 	if (folding->part != NULL)
 		folding->new_part[n] = folding->part[node];
 	if (to->returns != NULL)
@@ -298,28 +299,23 @@ static void
 startup_copy_nodes(struct folding *folding, const unsigned char *fates)
 {
 	const struct sample_tree *from = folding->from;
-	struct sample_tree *to = folding->to;
 
 	for (int fate = LEADS; fate >= STAYS; fate -= LEADS)
 		for (uint32_t node = 0; node < from->n_nodes; node++) {
-			uint32_t parent = from->parent[node];
+			uint32_t parent = sample_tree_parent(from, node);
 
 			if (fates[node] != fate)
 				continue;
 			while (parent != NO_NODE &&
 			       fates[parent] == GOES_INSIDE)
-				parent = from->parent[parent];
+				parent = sample_tree_parent(from, parent);
 			startup_copy_node(folding, node,
 			                  parent == NO_NODE ||
 			                          fates[parent] != fate ?
 			                      NO_NODE :
 			                      folding->place[parent],
-			                  from->row[node]);
+			                  sample_tree_row(from, node));
 		}
-	for (uint32_t n = to->n_nodes; n-- > 0;)
-		if (to->parent[n] != NO_NODE &&
-		    to->end[to->parent[n]] < to->end[n])
-			to->end[to->parent[n]] = to->end[n];
 }
 
 int
@@ -351,6 +347,9 @@ startup_fold(const struct profile *profile, struct hidden_known *hidden_known,
 	}
 	if (result == 0 && folding.to != NULL) {
 		startup_copy_nodes(&folding, fates);
+		result = sample_tree_find_ends(folding.to, error);
+	}
+	if (result == 0 && folding.to != NULL) {
 		*folded = folding.to;
 		large_array_free(*part);
 		*part = folding.new_part;

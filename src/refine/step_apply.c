@@ -170,7 +170,7 @@ step_apply_group_nodes(struct refining *refining, const uint32_t *to)
 	const struct sample_tree *tree = refining->tree;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		uint32_t parent = tree->parent[node];
+		uint32_t parent = sample_tree_parent(tree, node);
 		uint32_t kind = to[refining->kind[node]];
 
 		if (parent != NO_NODE && share_group(&refining->kinds[kind],
@@ -343,9 +343,9 @@ apply_time(const struct step *step, struct refining *refining,
 	times.slices &= refining->times.slices;
 	times.has_no_time &= refining->times.has_no_time;
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		n_left += tree->row[node] != 0 &&
+		n_left += sample_tree_has_row(tree, node) &&
 		    !(refining->flags[node] & NODE_DROPPED) &&
-		    has_counts(tree, tree->row[node], &times);
+		    has_counts(tree, sample_tree_row(tree, node), &times);
 	if (n_left == 0) {
 		error_set(error, step->drops ? "every hit was counted in the "
 		          "time %s, so nothing would be left" :
@@ -354,7 +354,7 @@ apply_time(const struct step *step, struct refining *refining,
 		return 1;
 	}
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		if (!has_counts(tree, tree->row[node], &times))
+		if (!has_counts(tree, sample_tree_row(tree, node), &times))
 			refining->flags[node] |= NODE_DROPPED;
 	refining->times = times;
 	refining_find_left(refining);

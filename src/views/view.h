@@ -37,7 +37,7 @@ struct sample_set {
 	const struct names *names;
 	const struct resource *resource;
 	const uint64_t *self;		/* [n_rows] hits, refined */
-	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
+	const uint64_t *sums;		/* of self, sample_tree_new_sums */
 	uint64_t total;			/* hits of the whole run, unrefined; of
 					 * a level at the time that is left */
 	const char *whole;		/* what total is of, if that is not
@@ -51,6 +51,13 @@ struct sample_set {
 	uint32_t resource_number;	/* in the profile and in the tree */
 	const struct naming_rule *rule;	/* of the names */
 };
+
+/* The hits of a node of the set's tree and of all below it. */
+static inline uint64_t
+sample_set_weight(const struct sample_set *set, uint32_t node)
+{
+	return sample_tree_weight(set->tree, set->sums, node);
+}
 
 /*
  * The columns of a table that shows several resources.  A set is 0 for the

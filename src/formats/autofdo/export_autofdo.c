@@ -282,14 +282,15 @@ autofdo_add_call(struct autofdo *autofdo, const struct autofdo_place *caller,
 
 static int
 autofdo_add_node(struct autofdo *autofdo, uint32_t node,
-                 const uint64_t *weight, struct error *error)
+                 const uint64_t *sums, struct error *error)
 {
 	const struct sample_tree *tree = autofdo->tree;
+	const uint64_t weight = sample_tree_weight(tree, sums, node);
 	const uint32_t *label = tree->label;
 	const struct frame *frame = &autofdo->profile->frames[label[node]];
 	const struct autofdo_place *place = &autofdo->places[label[node]];
 	uint64_t hits = sample_tree_hits(tree, autofdo->resource, node);
-	uint32_t parent = tree->parent[node];
+	uint32_t parent = sample_tree_parent(tree, node);
 
 	autofdo->all += hits;
 	autofdo->hits[label[node]] += hits;
@@ -299,11 +300,11 @@ autofdo_add_node(struct autofdo *autofdo, uint32_t node,
 		return 0;
 	}
 	autofdo->placed += hits;
-	if (parent == NO_NODE || weight[node] == 0 ||
+	if (parent == NO_NODE || weight == 0 ||
 	    autofdo->places[label[parent]].function == AUTOFDO_NO_PLACE)
 		return 0;
 	return autofdo_add_call(autofdo, &autofdo->places[label[parent]],
-	                        place, weight[node], error);
+	                        place, weight, error);
 }
 
 /* Sets the hits of frames, and the counts of calls to the hits below them. */
@@ -312,16 +313,16 @@ autofdo_add_hits(struct autofdo *autofdo, struct writer *writer,
                  struct error *error)
 {
 	const struct sample_tree *tree = autofdo->tree;
-	uint64_t *weight = sample_tree_new_weights(tree,
+	uint64_t *sums = sample_tree_new_sums(tree,
 	    tree->hits[autofdo->resource], error);
-	int result = weight != NULL ? 0 : -1;
+	int result = sums != NULL ? 0 : -1;
 
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
-		result = autofdo_add_node(autofdo, n, weight, error);
+		result = autofdo_add_node(autofdo, n, sums, error);
 		if (result == 0)
 			result = export_may_go_on(n, writer, error);
 	}
-	large_array_free(weight);
+	large_array_free(sums);
 	return result;
 }
 

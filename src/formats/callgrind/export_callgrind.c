@@ -363,7 +363,7 @@ struct callgrind_costs {
 					 * activations on the stack */
 	struct caller *callers;		/* [deepest] innermost of each frame
 					 * on the stack */
-	uint64_t *weight;		/* [n_nodes] of one resource */
+	uint64_t *sums;			/* of one resource */
 };
 
 static uint32_t
@@ -461,7 +461,10 @@ callgrind_costs_add_node(struct callgrind_costs *costs, uint32_t resource,
 
 		if (caller != NULL &&
 		    callgrind_costs_add_cost(costs, resource, caller, function,
-		                             costs->weight[node], error) != 0)
+		                             sample_tree_weight(walk->tree,
+		                                                costs->sums,
+		                                                node),
+		                             error) != 0)
 			return -1;
 		*own = (struct caller){ function, places[i].file,
 			                places[i].line };
@@ -481,9 +484,9 @@ callgrind_costs_add_resource(struct callgrind_costs *costs, uint32_t resource,
 	struct stack_walk walk = { .tree = tree };
 	int result = stack_walk_begin(&walk, error);
 
-	sample_tree_weights(tree, tree->hits[resource], costs->weight);
+	sample_tree_sum(tree, tree->hits[resource], costs->sums);
 	for (uint32_t n = 0; result == 0 && n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 
 		while (walk.depth > 0 && walk.nodes[walk.depth - 1] != parent)
 			callgrind_costs_leave(costs, walk.nodes[--walk.depth]);
@@ -507,9 +510,9 @@ callgrind_costs_add_up(struct callgrind_costs *costs, struct error *error)
 
 	costs->places = memory_array(profile->n_locations,
 	                             sizeof *costs->places, error);
-	costs->weight = memory_array(profile->tree->n_nodes,
-	                             sizeof *costs->weight, error);
-	if (costs->places == NULL || costs->weight == NULL)
+	costs->sums = memory_array((size_t)profile->tree->rows.n + 1,
+	                           sizeof *costs->sums, error);
+	if (costs->places == NULL || costs->sums == NULL)
 		return -1;
 	for (uint32_t f = 0; f < profile->n_frames; f++) {
 		const struct frame *frame = &profile->frames[f];
@@ -672,7 +675,7 @@ write_stacks(struct callgrind_output *output, struct error *error)
 	free(costs.places);
 	free(costs.n_active);
 	free(costs.callers);
-	free(costs.weight);
+	free(costs.sums);
 	return result;
 }
 

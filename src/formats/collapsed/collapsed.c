@@ -946,41 +946,30 @@ collapsed_take_threads(struct profile *profile, struct error *error)
 {
 	struct sample_tree *tree = profile->tree;
 	struct names *pids = names_new(error);
-	uint32_t to = 0;
+	struct node_numbers parents = { 0 }, rows = { 0 };
 
+	node_numbers_reserve(&parents, tree->n_nodes, tree->n_nodes, error);
+	node_numbers_reserve(&rows, tree->n_nodes, tree->rows.n, error);
 	for (uint32_t root = 0, end; !error->is_set && root < tree->n_nodes;
 	     root = end) {
-		uint32_t begin = to;
+		const uint32_t begin = parents.n_nodes;
 		uint32_t thread = collapsed_add_thread(profile,
 		    tree->label[root], pids, error);
 
-		end = tree->end[root];
+		end = sample_tree_end(tree, root);
 		/* The root stays before the others if stacks end there. */
-		if (tree->row[root] != 0) {
-			tree->parent[to] = NO_NODE;
-			tree->end[to] = to + 1;
-			tree->label[to] = tree->label[root];
-			tree->row[to] = tree->row[root];
-			to++;
+		if (sample_tree_has_row(tree, root)) {
+			tree->label[begin] = tree->label[root];
+			tree_add_parent(&parents, NO_NODE);
+			tree_add_row(&rows, sample_tree_row(tree, root));
 		}
-		for (uint32_t n = root + 1, down = n - to; n < end;
-		     n++, to++) {
-			uint32_t parent = tree->parent[n];
-
-			tree->parent[to] = parent == root ? NO_NODE :
-			                   parent - down;
-			tree->end[to] = tree->end[n] - down;
-			tree->label[to] = tree->label[n];
-			tree->row[to] = tree->row[n];
-		}
-		if (thread != NO_THREAD && to > begin)
-			profile_add_section(profile, begin, to, thread, error);
+		sample_tree_move_up(tree, root, &parents, &rows);
+		if (thread != NO_THREAD && parents.n_nodes > begin)
+			profile_add_section(profile, begin, parents.n_nodes,
+			                    thread, error);
 	}
-	tree->n_nodes = to;
-	if (tree->deepest > 1)
-		tree->deepest--;
 	names_free(pids);
-	return error->is_set ? -1 : 0;
+	return sample_tree_replace_nodes(tree, &parents, &rows, error);
 }
 
 /* ---- the format ---- */

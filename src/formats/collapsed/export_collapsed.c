@@ -56,7 +56,8 @@ export_collapsed_is_line(const struct sample_tree *tree, uint32_t node,
 	for (uint32_t r = first; r < end; r++)
 		if (sample_tree_hits(tree, r, node) > 0)
 			return true;
-	return end - first == tree->n_resources && tree->end[node] == node + 1;
+	return end - first == tree->n_resources && sample_tree_is_leaf(tree,
+	    node);
 }
 
 /* Writes the stacks with the counts of these resources. */

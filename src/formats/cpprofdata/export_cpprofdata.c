@@ -223,7 +223,8 @@ find_codes(struct export_recording *recording, struct error *error)
 	    sizeof *recording->addresses, error);
 	if (!error->is_set) {
 		for (uint32_t i = 0; i < tree->n_nodes; i++)
-			is_inner[tree->label[i]] |= tree->parent[i] != NO_NODE;
+			is_inner[tree->label[i]] |= sample_tree_parent(tree,
+			    i) != NO_NODE;
 		for (uint32_t i = 0; i < profile->n_frames; i++)
 			if (!find_pseudo(recording, i, is_inner[i]))
 				sorted[n++] = i;
@@ -284,7 +285,7 @@ struct slices_place {
 static struct slices_place
 first_place(const struct sample_tree *tree, uint32_t node)
 {
-	const uint32_t row = tree->row[node];
+	const uint32_t row = sample_tree_row(tree, node);
 
 	return (struct slices_place){ tree->timeline->first[row],
 		tree->timeline->first[row + 1], 0 };
@@ -542,7 +543,7 @@ export_cpprofdata_write_node(struct export_recording *recording,
 {
 	const struct sample_tree *tree = recording->source->profile->tree;
 	const struct export_code *code = &recording->codes[tree->label[node]];
-	uint32_t parent = tree->parent[node];
+	uint32_t parent = sample_tree_parent(tree, node);
 	struct cpprofdata_node record = {
 		.parent = htole32(parent == NO_NODE ? CPPROFDATA_NO_NODE :
 		    (uint32_t)(piece->first + parent - piece->begin)),

@@ -472,7 +472,7 @@ export_pprof_is_sample(const struct sample_tree *tree, uint32_t node)
 	for (uint32_t r = 0; r < tree->n_resources; r++)
 		if (sample_tree_hits(tree, r, node) > 0)
 			return true;
-	return tree->end[node] == node + 1;
+	return sample_tree_is_leaf(tree, node);
 }
 
 static int

@@ -111,7 +111,7 @@ export_speedscope_is_sample(const struct sample_tree *tree, uint32_t r,
 {
 	if (r > 0 || sample_tree_hits(tree, r, n) > 0)
 		return sample_tree_hits(tree, r, n) > 0;
-	if (n + 1 < tree->n_nodes && tree->parent[n + 1] == n)
+	if (n + 1 < tree->n_nodes && sample_tree_parent(tree, n + 1) == n)
 		return false;
 	for (uint32_t i = 1; i < tree->n_resources; i++)
 		if (sample_tree_hits(tree, i, n) > 0)

@@ -14,10 +14,10 @@ code_free(struct code *code)
 {
 	sample_tree_free(code->tree);
 	large_array_free(code->section);
-	free(code->row);
+	node_numbers_free(&code->rows);
 	large_array_free(code->label);
 	tree_time_free(code->timed);
-	free(code->weight);
+	large_array_free(code->sums);
 	free(code->frame);
 	call_flow_free(code->flow);
 	*code = (struct code){ 0 };
@@ -80,9 +80,7 @@ code_make_tree(struct code *code, const struct profile *profile,
 		return -1;
 	code->n_locations = profile->n_locations;
 	code->has_inlines = has_inlines;
-	code->weight = memory_array(code->tree->n_nodes, sizeof *code->weight,
-	                            error);
-	return code->weight != NULL ? 0 : -1;
+	return 0;
 }
 
 void
@@ -111,17 +109,17 @@ code_apply_steps(struct code *code, const struct naming_request *request,
 	                             request->hidden, error) == 0)
 		refining = refine_stacks(&stacks, request->steps,
 		                         request->n_steps, NULL, &why, error);
-	if (refining != NULL) {
+	status = refining == NULL ? -1 :
+	    node_numbers_reserve(&code->rows, tree->n_nodes, tree->rows.n,
+	    error);
+	if (refining != NULL)
 		refined_rows(refining, dropped, &times);
-		code->row = memory_array(tree->n_nodes, sizeof *code->row,
-		                         error);
+	/* A stack that was dropped has no counts. */
+	for (uint32_t node = 0; status == 0 && node < tree->n_nodes; node++) {
+		const uint32_t row = sample_tree_row(tree, node);
+
+		tree_add_row(&code->rows, dropped[row] ? 0 : row);
 	}
-	/* A stack that was dropped has no counts, so its node is in row 0. */
-	for (uint32_t node = 0; code->row != NULL && node < tree->n_nodes;
-	     node++)
-		if (!dropped[tree->row[node]])
-			code->row[node] = tree->row[node];
-	status = code->row != NULL ? 0 : -1;
 	if (status == 0 && !slice_set_is_whole(&times)) {
 		code->timed = tree_time_select(tree, &times, error);
 		status = code->timed != NULL ? 0 : -1;
@@ -153,7 +151,7 @@ code_hide_frames(struct code *code, const struct naming_request *request,
 	                        sizeof *code->label, error) == 0)
 		for (uint32_t node = 0; node < tree->n_nodes; node++)
 			code->label[node] = joined[node] ?
-			    code->label[tree->parent[node]] :
+			    code->label[sample_tree_parent(tree, node)] :
 			    tree->label[node];
 	large_array_free(joined);
 	return error->is_set ? -1 : 0;
@@ -164,8 +162,7 @@ code_refine(struct code *code, const struct naming_request *request,
             struct error *error)
 {
 	code->is_refined = false;
-	free(code->row);
-	code->row = NULL;
+	node_numbers_free(&code->rows);
 	tree_time_free(code->timed);
 	code->timed = NULL;
 	large_array_free(code->label);
@@ -175,13 +172,15 @@ code_refine(struct code *code, const struct naming_request *request,
 	    code_hide_frames(code, request, error) != 0)
 		return -1;
 	code->refined = code->timed != NULL ? *code->timed : *code->tree;
-	if (code->row != NULL)
-		code->refined.row = code->row;
+	if (request->n_steps > 0)
+		code->refined.rows = code->rows;
 	if (code->label != NULL)
 		code->refined.label = code->label;
-	sample_tree_weights(&code->refined,
-	                    code->refined.hits[request->resource],
-	                    code->weight);
+	large_array_free(code->sums);
+	code->sums = sample_tree_new_sums(&code->refined,
+	    code->refined.hits[request->resource], error);
+	if (code->sums == NULL)
+		return -1;
 	code->resource = request->resource;
 	code->is_refined = true;
 	return 0;
@@ -231,6 +230,6 @@ code_make(struct code *code, const struct naming_request *request,
 	set->tree = &code->refined;
 	set->frame = code->frame;
 	set->self = code->refined.hits[request->resource];
-	set->weight = code->weight;
+	set->sums = code->sums;
 	return 0;
 }

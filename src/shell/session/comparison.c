@@ -23,18 +23,18 @@ comparison_forget_names(struct comparison *comparison)
 	for (uint32_t i = 0; comparison->flows != NULL && i < n; i++)
 		naming_free(&comparison->flows[i]);
 	free(comparison->flows);
-	large_array_free_each(comparison->weights, n);
+	large_array_free_each(comparison->run_sums, n);
 	free(comparison->runs);
 	free(comparison->self);
 	free(comparison->samples_self);
-	large_array_free(comparison->samples_weight);
+	large_array_free(comparison->samples_sums);
 	free(comparison->work);
 	comparison->flows = NULL;
-	comparison->weights = NULL;
+	comparison->run_sums = NULL;
 	comparison->runs = NULL;
 	comparison->self = NULL;
 	comparison->samples_self = NULL;
-	comparison->samples_weight = NULL;
+	comparison->samples_sums = NULL;
 	comparison->subject.n_columns = comparison->subject.samples = 0;
 	comparison->work = NULL;
 	comparison->compared = (struct compared_runs){ 0 };
@@ -508,10 +508,10 @@ comparison_add_hits(struct comparison *comparison, uint32_t n,
 			comparison->self[row] += self[row];
 	}
 	set->self = comparison->self;
-	set->weight = comparison->subject.naming.weight;
+	set->sums = comparison->subject.naming.sums;
 	set->left = sample_tree_total(tree, comparison->self);
-	sample_tree_weights(tree, comparison->self,
-	                    comparison->subject.naming.weight);
+	sample_tree_sum(tree, comparison->self,
+	                comparison->subject.naming.sums);
 	return 0;
 }
 
@@ -581,13 +581,13 @@ use_samples(struct comparison *comparison, uint32_t n, struct error *error)
 		for (uint32_t row = 0; row < tree->n_rows; row++)
 			comparison->samples_self[row] += own[row];
 	}
-	comparison->samples_weight = sample_tree_new_weights(tree,
+	comparison->samples_sums = sample_tree_new_sums(tree,
 	    comparison->samples_self, error);
-	if (comparison->samples_weight == NULL)
+	if (comparison->samples_sums == NULL)
 		return -1;
 	*samples = comparison->subject.set;
 	samples->self = comparison->samples_self;
-	samples->weight = comparison->samples_weight;
+	samples->sums = comparison->samples_sums;
 	samples->total = comparison->subject.set.n_samples;
 	samples->left = sample_tree_total(tree, comparison->samples_self);
 	comparison->subject.samples = comparison->subject.n_columns = n + 1;
@@ -599,18 +599,18 @@ use_tree(struct comparison *comparison, uint32_t n, struct error *error)
 {
 	const struct sample_tree *tree = comparison->subject.naming.tree;
 
-	comparison->weights = memory_array(n, sizeof *comparison->weights,
+	comparison->run_sums = memory_array(n, sizeof *comparison->run_sums,
 	                                   error);
-	if (comparison->weights == NULL)
+	if (comparison->run_sums == NULL)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		struct sample_set *run = &comparison->runs[i];
 
 		run->tree = tree;
 		run->self = tree->hits[run->resource_number];
-		run->weight = comparison->weights[i] =
-		    sample_tree_new_weights(tree, run->self, error);
-		if (run->weight == NULL)
+		run->sums = comparison->run_sums[i] =
+		    sample_tree_new_sums(tree, run->self, error);
+		if (run->sums == NULL)
 			return -1;
 		if (run->n_steps > 0)
 			run->left = sample_tree_total(tree, run->self);
@@ -689,8 +689,8 @@ run_names_find_sides(struct run_names *found,
 			                     node) > 0)
 				below[node] |= 1 << (i >= comparison->n_base);
 		found->sides[tree->label[node]] |= below[node];
-		if (tree->parent[node] != NO_NODE)
-			below[tree->parent[node]] |= below[node];
+		if (sample_tree_parent(tree, node) != NO_NODE)
+			below[sample_tree_parent(tree, node)] |= below[node];
 	}
 	free(below);
 	return error->is_set ? -1 : 0;

@@ -199,9 +199,9 @@ struct comparison {
 	struct text_buffer scale;	/* what compared.scale says */
 	struct naming *flows;		/* likewise, if it has no stacks */
 	uint64_t *self;			/* subject.set.self */
-	uint64_t *samples_self, *samples_weight;	/* of the column with
-							 * the samples of all */
-	uint64_t **weights;		/* [n_base + n_now] */
+	uint64_t *samples_self, *samples_sums;	/* of the column with the
+						 * samples of all */
+	uint64_t **run_sums;		/* [n_base + n_now] */
 };
 
 void comparison_free(struct comparison *comparison);

@@ -55,7 +55,7 @@ use_scale(struct comparison *comparison, struct error *error)
 struct whole_runs {
 	uint32_t n;
 	struct sample_set *sets;	/* [n] those of the base first */
-	uint64_t *self[2], *weight[2];	/* of a side that has groups */
+	uint64_t *self[2], *sums[2];	/* of a side that has groups */
 };
 
 static void
@@ -64,7 +64,7 @@ whole_runs_free(struct whole_runs *whole)
 	free(whole->sets);
 	for (int side = 0; side < 2; side++) {
 		free(whole->self[side]);
-		large_array_free(whole->weight[side]);
+		large_array_free(whole->sums[side]);
 	}
 }
 
@@ -109,9 +109,9 @@ find_whole_runs(struct whole_runs *whole, const struct comparison *comparison,
 			set->n_samples += columns[i].n_samples;
 		}
 		set->self = self;
-		set->weight = whole->weight[side] =
-		    sample_tree_new_weights(tree, self, error);
-		if (set->weight == NULL)
+		set->sums = whole->sums[side] =
+		    sample_tree_new_sums(tree, self, error);
+		if (set->sums == NULL)
 			return -1;
 		whole->n++;
 	}

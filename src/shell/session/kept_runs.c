@@ -167,7 +167,7 @@ count_path(const struct kept_profile *opened,
 	for (uint32_t i = 0; n_path > 0 && i <= n && !error->is_set; i++)
 		sets[i] = (struct sample_set){
 			.tree = tree, .names = opened->profile->names,
-			.weight = sample_tree_new_weights(tree, i < n ?
+			.sums = sample_tree_new_sums(tree, i < n ?
 			    tree->hits[i] : samples, error),
 		};
 	if (n_path > 0 && !error->is_set &&
@@ -183,7 +183,7 @@ count_path(const struct kept_profile *opened,
 			outcome->is_seen &= opened->naming.occurs[path[i]];
 	}
 	for (uint32_t i = 0; sets != NULL && i <= n; i++)
-		large_array_free((uint64_t *)sets[i].weight);
+		large_array_free((uint64_t *)sets[i].sums);
 	free(sets);
 	free(counts);
 	free(path);
@@ -203,7 +203,8 @@ count_bodies(struct reader_of_runs *reader, size_t commit,
 
 	for (uint32_t node = 0; !error->is_set && node < tree->n_nodes;
 	     node++) {
-		const uint32_t row = tree->row[node], name = tree->label[node];
+		const uint32_t row = sample_tree_row(tree, node);
+		const uint32_t name = tree->label[node];
 		struct body *body;
 
 		if (samples[row] == 0)

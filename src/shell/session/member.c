@@ -80,7 +80,7 @@ struct member_search {
 static uint64_t
 own_kept(const struct member_search *search, uint32_t node)
 {
-	return search->dropped[search->tree->row[node]] ? 0 :
+	return search->dropped[sample_tree_row(search->tree, node)] ? 0 :
 	    sample_tree_hits(search->tree, search->resource, node);
 }
 
@@ -93,9 +93,11 @@ member_weigh(const struct member_search *search)
 		search->weight[n] += sample_tree_hits(tree, search->resource,
 		                                      n);
 		search->kept[n] += own_kept(search, n);
-		if (tree->parent[n] != NO_NODE) {
-			search->weight[tree->parent[n]] += search->weight[n];
-			search->kept[tree->parent[n]] += search->kept[n];
+		if (sample_tree_parent(tree, n) != NO_NODE) {
+			search->weight[sample_tree_parent(tree, n)] +=
+			    search->weight[n];
+			search->kept[sample_tree_parent(tree, n)] +=
+			    search->kept[n];
 		}
 	}
 }
@@ -176,7 +178,7 @@ member_choose(const struct member_search *search, struct found_member *found)
 	uint64_t in_parts = 0;
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		uint32_t parent = tree->parent[n];
+		uint32_t parent = sample_tree_parent(tree, n);
 
 		if (parent == NO_NODE)
 			found->of += search->kept[n];

@@ -14,7 +14,7 @@ static void
 free_columns(struct naming_column *columns, size_t n)
 {
 	for (size_t i = 0; columns != NULL && i < n; i++) {
-		large_array_free(columns[i].weight);
+		large_array_free(columns[i].sums);
 		call_flow_free(columns[i].flow);
 	}
 	free(columns);
@@ -27,7 +27,7 @@ naming_free(struct naming *naming)
 	if (naming->tree_is_own)
 		sample_tree_free(naming->tree);
 	call_flow_free(naming->flow);
-	large_array_free(naming->weight);
+	large_array_free(naming->sums);
 	free(naming->skipped);
 	free(naming->functions);
 	free(naming->occurs);
@@ -325,9 +325,9 @@ naming_make_tree(struct naming *naming, const struct naming_request *request,
 	tree = naming->tree;
 	if (tree == NULL)
 		return -1;
-	naming->weight = sample_tree_new_weights(tree,
+	naming->sums = sample_tree_new_sums(tree,
 	    tree->hits[request->resource], error);
-	return naming->weight == NULL ? -1 :
+	return naming->sums == NULL ? -1 :
 					naming_list_functions(naming, error);
 }
 
@@ -338,8 +338,8 @@ naming_weigh(const struct naming *naming, uint32_t resource,
              struct error *error)
 {
 	column->resource = resource;
-	column->weight = sample_tree_new_weights(naming->tree, counts, error);
-	return column->weight == NULL ? -1 : 0;
+	column->sums = sample_tree_new_sums(naming->tree, counts, error);
+	return column->sums == NULL ? -1 : 0;
 }
 
 int
@@ -444,15 +444,15 @@ naming_rename(struct naming *naming, const struct naming_request *request,
 			sample_tree_free(naming->tree);
 		naming->tree = tree;
 		naming->tree_is_own = true;
-		large_array_free(naming->weight);
+		large_array_free(naming->sums);
 		free(naming->functions);
 		free(naming->occurs);
 		naming->functions = NULL;
 		naming->occurs = NULL;
-		naming->weight = sample_tree_new_weights(tree,
+		naming->sums = sample_tree_new_sums(tree,
 		    tree->hits[request->resource], error);
 	}
-	if (tree != NULL && naming->weight != NULL &&
+	if (tree != NULL && naming->sums != NULL &&
 	    naming_list_functions(naming, error) == 0)
 		status = naming_make_columns(naming, request, error);
 	if (status != 0)

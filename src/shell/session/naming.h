@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* naming.h -- the profile's stacks as names, with the weights of a resource.
+/* naming.h -- the profile's stacks as names, with the sums of a resource.
  *
  * Views work on this: the tree of names at one granularity or, if the profile
  * has calls but no stacks, the flow through the calls.
@@ -25,11 +25,11 @@ struct function_list {
 
 enum { NAMING_COLUMNS_MAX = 16 };
 
-/* The weights, or the flow, of another resource. */
+/* The sums, or the flow, of another resource. */
 struct naming_column {
 	uint32_t resource;		/* of the tree */
-	bool counts_samples;		/* weight is of these, not of hits */
-	uint64_t *weight;		/* [n_nodes]; NULL: a flow */
+	bool counts_samples;		/* sums are of these, not of hits */
+	uint64_t *sums;			/* sample_tree_new_sums; NULL: a flow */
 	struct call_flow *flow;
 };
 
@@ -75,7 +75,7 @@ struct naming {
 	const struct names *names;	/* the profile's */
 	struct sample_tree *tree;	/* NULL: a flow */
 	bool tree_is_own;
-	uint64_t *weight;		/* [n_nodes], of the resource */
+	uint64_t *sums;			/* of the resource, likewise */
 	struct call_flow *flow;		/* of the resource */
 	struct naming_column *columns;	/* [n_columns] as requested; those of
 					 * noise come last */
@@ -96,7 +96,7 @@ struct naming {
 };
 
 /*
- * Makes names, and the weights of a resource.  0, or -1 with *error set and
+ * Makes names, and the sums of a resource.  0, or -1 with *error set and
  * *naming empty.  The profile must outlive the naming.
  */
 int naming_make(struct naming *naming, const struct naming_request *request,

@@ -648,7 +648,7 @@ add_hits(struct adding *adding, uint32_t node, uint32_t r,
 {
 	const struct sample_tree *tree = adding->stacks->tree;
 	const struct timeline *timeline = tree->timeline;
-	const uint32_t row = tree->row[node];
+	const uint32_t row = sample_tree_row(tree, node);
 	uint64_t left = sample_tree_hits(tree, r, node);
 
 	for (size_t i = timeline == NULL ? 0 : timeline->first[row];
@@ -676,7 +676,7 @@ tables_find_stack(struct adding *adding, uint32_t node, struct error *error)
 	struct path_tables *tables = adding->tables;
 	const struct stacks *stacks = adding->stacks;
 	const struct sample_tree *tree = stacks->tree;
-	const uint32_t parent = tree->parent[node];
+	const uint32_t parent = sample_tree_parent(tree, node);
 	const struct frame_kind *kind =
 	    &stacks->kinds[stacks->kind_of[tree->label[node]]];
 	uint32_t name = kind->names[stacks->granularity];
@@ -715,7 +715,7 @@ add_nodes(struct adding *adding, struct error *error)
 		    (node % ROWS_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
-		if (tree->row[node] == 0)
+		if (!sample_tree_has_row(tree, node))
 			continue;
 		for (uint32_t r = 0; r < adding->profile->n_resources; r++)
 			hits |= sample_tree_hits(tree, r, node);

@@ -155,7 +155,7 @@ make_set(struct session *session)
 	const struct naming *naming = &loaded->naming;
 
 	loaded->set = session_set_of(session, loaded->resource);
-	loaded->set.weight = naming->weight;
+	loaded->set.sums = naming->sums;
 	loaded->set.flow = naming->flow;
 	profile_placeholder_hits(loaded->profile, loaded->resource,
 	                      loaded->set.placeholders);
@@ -174,7 +174,7 @@ make_set(struct session *session)
 		    column->resource >= naming->groups->first ?
 		    set_of_group(session, column->resource) :
 		    session_set_of(session, column->resource);
-		set->weight = column->weight;
+		set->sums = column->sums;
 		set->flow = column->flow;
 		if (column->counts_samples) {
 			set->self = set->tree->samples[column->resource];
@@ -1222,7 +1222,7 @@ replace_naming(struct session *session, const struct naming_request *request,
 	return 0;
 }
 
-/* Makes weights of a resource and of the columns; the names stay. */
+/* Makes sums of a resource and of the columns; the names stay. */
 static int
 use_resource(struct session *session, uint32_t resource, struct error *error)
 {
@@ -1236,8 +1236,7 @@ use_resource(struct session *session, uint32_t resource, struct error *error)
 		return replace_naming(session, &request, error);
 	if (naming_make_columns(&loaded->naming, &request, error) != 0)
 		return -1;
-	sample_tree_weights(tree, tree->hits[resource],
-	                    loaded->naming.weight);
+	sample_tree_sum(tree, tree->hits[resource], loaded->naming.sums);
 	loaded->resource = resource;
 	make_set(session);
 	loaded->root = root_choose(&loaded->naming, &loaded->set,

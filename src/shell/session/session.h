@@ -2,7 +2,7 @@
 /* session.h -- what commands work on: the profile and the settings.
  *
  * The session owns the profile, the tree of names at the current granularity
- * and the weights of the current resource.  A function that loads or changes
+ * and the sums of the current resource.  A function that loads or changes
  * something either succeeds or changes nothing.
  */
 #ifndef CPPROF_SHELL_SESSION_SESSION_H
@@ -47,13 +47,14 @@ struct code {
 
 	/* What the refinement leaves. */
 	struct sample_tree refined;	/* the tree with other rows and labels */
-	uint32_t *row;			/* its rows; NULL: those of the tree */
+	struct node_numbers rows;		/* its rows if there are steps;
+					 * otherwise they are the tree's */
 	uint32_t *label;		/* its labels: a hidden frame has that of
 					 * the frame that it belongs to; NULL:
 					 * those of the tree */
 	struct sample_tree *timed;	/* the tree with the hits of some time
 					 * only; NULL: of all times */
-	uint64_t *weight;		/* of the resource */
+	uint64_t *sums;			/* of the resource */
 	uint32_t resource;
 	bool is_refined;		/* these are up to date */
 

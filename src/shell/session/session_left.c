@@ -257,7 +257,7 @@ whole_module_hits(const struct session *session, struct error *error)
 		hits = memory_array(names_count(subject->profile->names),
 		                    sizeof *hits, error);
 	for (uint32_t node = 0; hits != NULL && node < tree->n_nodes; node++)
-		if (tree->row[node] != 0)
+		if (sample_tree_has_row(tree, node))
 			hits[names[tree->label[node]]] += sample_tree_hits(
 			    tree, subject->resource, node);
 	free(names);

@@ -58,10 +58,10 @@ missing_files_count(struct missing_candidate *candidates,
                     struct error *error)
 {
 	const struct sample_tree *tree = profile->tree;
-	uint64_t *weight = sample_tree_new_weights(tree, tree->hits[resource],
-	                                           error);
+	uint64_t *sums = sample_tree_new_sums(tree, tree->hits[resource],
+	                                      error);
 
-	if (weight == NULL)
+	if (sums == NULL)
 		return -1;
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		const struct frame *frame =
@@ -74,10 +74,10 @@ missing_files_count(struct missing_candidate *candidates,
 		of->is_unnamed |= missing_files_is_unnamed(frame);
 		if (node < of->until)
 			continue;
-		of->until = tree->end[node];
-		of->hits += weight[node];
+		of->until = sample_tree_end(tree, node);
+		of->hits += sample_tree_weight(tree, sums, node);
 	}
-	large_array_free(weight);
+	large_array_free(sums);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ missing_files_count_unnamed(struct missing_files *missing,
 				missing->unnamed_hits += hits;
 				break;
 			}
-			at = tree->parent[at];
+			at = sample_tree_parent(tree, at);
 		}
 	}
 }

@@ -154,9 +154,10 @@ clones_find_calls(struct clones_making *making, struct error *error)
 		if (node % NODES_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
 			return -1;
-		if (tree->parent[node] != NO_NODE &&
+		if (sample_tree_parent(tree, node) != NO_NODE &&
 		    clones_add_call(calls, (uint32_t[]){
-		        tree->label[tree->parent[node]], tree->label[node] },
+		        tree->label[sample_tree_parent(tree, node)],
+		        tree->label[node] },
 		        error) != 0)
 			return -1;
 	}
@@ -501,7 +502,8 @@ run_stacks(const struct clones_making *making, struct clones_run *run,
 	uint32_t node = 0;
 
 	for (uint32_t steps = 0; node < tree->n_nodes; steps++) {
-		uint32_t parent = tree->parent[node], label = tree->label[node];
+		uint32_t parent = sample_tree_parent(tree, node), label =
+		    tree->label[node];
 		uint32_t call = NO_CLONE_CALL, version;
 
 		if (steps % NODES_A_STEP == 0 &&
@@ -516,9 +518,9 @@ run_stacks(const struct clones_making *making, struct clones_run *run,
 		run->version[node] = version + 1;
 		if (version == NO_VERSION ? making->is_whole[label] :
 		    clones->versions[version].is_optimised) {
-			run->saved[node] = making->set->weight[node];
+			run->saved[node] = sample_set_weight(making->set, node);
 			clones->hits += run->saved[node];
-			node = tree->end[node];
+			node = sample_tree_end(tree, node);
 		} else {
 			node++;
 		}
@@ -539,18 +541,20 @@ count_saved(const struct clones_making *making, struct clones_run *run,
 	if (until == NULL)
 		return -1;
 	for (uint32_t node = tree->n_nodes; node-- > 0;)
-		if (tree->parent[node] != NO_NODE)
-			run->saved[tree->parent[node]] += run->saved[node];
+		if (sample_tree_parent(tree, node) != NO_NODE)
+			run->saved[sample_tree_parent(tree, node)] +=
+			    run->saved[node];
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		uint32_t version = run->version[node], call = run->call[node];
 
 		if (version != 0 && node >= until[version - 1]) {
-			until[version - 1] = tree->end[node];
+			until[version - 1] = sample_tree_end(tree, node);
 			clones->versions[version - 1].hits += run->saved[node];
 		}
 		if (call != 0 &&
 		    node >= until[clones->n_versions + call - 1]) {
-			until[clones->n_versions + call - 1] = tree->end[node];
+			until[clones->n_versions + call - 1] =
+			    sample_tree_end(tree, node);
 			clones->calls[call - 1].hits += run->saved[node];
 		}
 	}

@@ -24,11 +24,12 @@ counted_without_root(const struct sample_set *set, uint32_t root,
                      uint32_t top, uint32_t *node)
 {
 	const struct sample_tree *tree = set->tree;
-	uint64_t without = set->weight[top];
+	uint64_t without = sample_set_weight(set, top);
 
-	while (*node < tree->end[top]) {
-		without -= set->weight[*node];
-		*node = measure_next_node(tree, tree->end[*node], root);
+	while (*node < sample_tree_end(tree, top)) {
+		without -= sample_set_weight(set, *node);
+		*node = measure_next_node(tree,
+		    sample_tree_end(tree, *node), root);
 	}
 	return without;
 }
@@ -40,7 +41,8 @@ hits_of_starts(const struct sample_set *set, uint32_t name, uint32_t root)
 	uint32_t node = measure_next_node(tree, 0, root);
 	uint64_t hits = 0;
 
-	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top]) {
+	for (uint32_t top = 0; top < tree->n_nodes; top = sample_tree_end(tree,
+	    top)) {
 		uint64_t without = counted_without_root(set, root, top, &node);
 
 		if (tree->label[top] == name)
@@ -55,9 +57,10 @@ hits_of_cut(const struct sample_set *set)
 	const struct sample_tree *tree = set->tree;
 	uint64_t hits = 0;
 
-	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top])
+	for (uint32_t top = 0; top < tree->n_nodes; top = sample_tree_end(tree,
+	    top))
 		if (counted_is_cut_mark(set->names, tree->label[top]))
-			hits += set->weight[top];
+			hits += sample_set_weight(set, top);
 	return hits;
 }
 

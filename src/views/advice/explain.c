@@ -650,7 +650,8 @@ show_recursion(struct explanation *explanation,
 	if (activations == NULL)
 		return -1;
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		activations[tree->label[node]] += (double)set->weight[node];
+		activations[tree->label[node]] +=
+		    (double)sample_set_weight(set, node);
 	for (uint32_t i = 0; i < n; i++) {
 		double stacks = (double)totals[i].inclusive;
 		double sum = activations[totals[i].name];
@@ -696,7 +697,7 @@ show_callers(struct explanation *explanation, struct error *error)
 	for (uint32_t node = measure_next_node(tree, 0, function);
 	     node < tree->n_nodes;
 	     node = measure_next_node(tree, node + 1, function)) {
-		uint32_t parent = tree->parent[node], caller;
+		uint32_t parent = sample_tree_parent(tree, node), caller;
 
 		if (parent == NO_NODE)
 			continue;
@@ -704,8 +705,8 @@ show_callers(struct explanation *explanation, struct error *error)
 		/* A stack counts once for a caller, however often it calls. */
 		if (node < calls[caller].until)
 			continue;
-		calls[caller].until = tree->end[node];
-		calls[caller].hits += set->weight[node];
+		calls[caller].until = sample_tree_end(tree, node);
+		calls[caller].hits += sample_set_weight(set, node);
 	}
 	for (uint32_t i = 0; i < n_names; i++) {
 		if (calls[i].hits == 0)
@@ -801,12 +802,13 @@ measure_outside(const struct explanation *explanation,
 
 	if (hits == NULL)
 		return -1;
-	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top]) {
+	for (uint32_t top = 0; top < tree->n_nodes; top = sample_tree_end(tree,
+	    top)) {
 		uint32_t name = tree->label[top];
 		uint64_t without;
 
 		if (counted_is_cut_mark(set->names, name)) {
-			outside->cut += set->weight[top];
+			outside->cut += sample_set_weight(set, top);
 			outside->cut_name = name;
 		}
 		without = counted_without_root(set, root, top, &node);

@@ -157,12 +157,13 @@ find_other_caller(const struct sample_set *set, const struct plan *plan,
 	uint32_t node = measure_next_node(tree, 0, last);
 
 	while (node < tree->n_nodes) {
-		uint32_t parent = tree->parent[node];
+		uint32_t parent = sample_tree_parent(tree, node);
 
 		*caller = parent == NO_NODE ? NO_NAME : tree->label[parent];
 		if (*caller != plan->path[plan->n - 2])
 			return true;
-		node = measure_next_node(tree, tree->end[node], last);
+		node = measure_next_node(tree, sample_tree_end(tree, node),
+		    last);
 	}
 	return false;
 }

@@ -70,17 +70,17 @@ topic_totals_make(struct topic_totals *totals, const struct sample_set *set,
                   const struct sample_tree *tree, const uint64_t *self,
                   struct error *error)
 {
-	uint64_t *weight = sample_tree_new_weights(tree, self, error);
+	uint64_t *sums = sample_tree_new_sums(tree, self, error);
 	struct sample_set other = *set;
 
 	*totals = (struct topic_totals){ .items = NULL };
-	if (weight == NULL)
+	if (sums == NULL)
 		return -1;
 	other.tree = tree;
 	other.self = self;
-	other.weight = weight;
+	other.sums = sums;
 	totals->items = function_totals(&other, &totals->n, error);
-	large_array_free(weight);
+	large_array_free(sums);
 	return totals->items == NULL ? -1 : 0;
 }
 
@@ -168,8 +168,8 @@ topic_depths(const struct sample_set *set, struct error *error)
 	for (uint32_t i = 0; !error->is_set && i < tree->n_nodes; i++) {
 		uint32_t *least = &of_name[tree->label[i]];
 
-		of_node[i] = tree->parent[i] == NO_NODE ? 1 :
-		    of_node[tree->parent[i]] + 1;
+		of_node[i] = sample_tree_parent(tree, i) == NO_NODE ? 1 :
+		    of_node[sample_tree_parent(tree, i)] + 1;
 		if (*least == 0 || of_node[i] < *least)
 			*least = of_node[i];
 	}
@@ -552,7 +552,8 @@ topic_tail_divide(struct topic_tail_stacks *stacks,
 			for (uint32_t node = profile->sections[i].begin;
 			     is_in[side * (n + 1) + i] &&
 			     node < profile->sections[i].end; node++) {
-				const uint32_t row = from->row[node];
+				const uint32_t row = sample_tree_row(from,
+				                                     node);
 
 				stacks->hits[side][row] = sample_tree_hits(
 				    from, resource, node);
@@ -666,7 +667,7 @@ struct topic_wait {
 static uint32_t
 topic_caller(const struct sample_tree *tree, uint32_t node, uint32_t end)
 {
-	const uint32_t caller = tree->parent[node];
+	const uint32_t caller = sample_tree_parent(tree, node);
 
 	return tree->label[caller == NO_NODE || caller == end ? node : caller];
 }
@@ -678,14 +679,16 @@ topic_wait_at(const struct names *names, const struct sample_tree *tree,
 	uint32_t at = node;
 
 	while (at != NO_NODE && tree->label[at] != mark)
-		at = tree->parent[at];
+		at = sample_tree_parent(tree, at);
 	return (struct topic_wait){
 		.group = waits_group(names, tree, node, at),
 		.hits = hits,
 		.holder = at == NO_NODE || at == node ? NO_NAME :
 		    topic_caller(tree, node, at),
-		.waiter = at == NO_NODE || tree->parent[at] == NO_NODE ?
-		    NO_NAME : topic_caller(tree, tree->parent[at], NO_NODE),
+		.waiter = at == NO_NODE || sample_tree_parent(tree,
+		    at) == NO_NODE ?
+		    NO_NAME : topic_caller(tree, sample_tree_parent(tree, at),
+		    NO_NODE),
 	};
 }
 

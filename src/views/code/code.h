@@ -24,8 +24,8 @@
 
 /*
  * The stacks as places.  Borrowed.  Which stacks count is a matter of the
- * tree's rows: a node in row 0 has no hits.  Either a tree or, where the input
- * has no stacks, the profile's graph.
+ * tree's rows: a node without one has no hits.  Either a tree or, where the
+ * input has no stacks, the profile's graph.
  */
 struct code_set {
 	const struct profile *profile;
@@ -34,7 +34,7 @@ struct code_set {
 	const uint32_t *frame;		/* [n_locations] whose location it is;
 					 * UINT32_MAX: of none */
 	const uint64_t *self;		/* [n_rows] hits of the resource */
-	const uint64_t *weight;		/* [n_nodes], sample_tree_weights */
+	const uint64_t *sums;		/* of self, sample_tree_new_sums */
 	const struct call_flow *flow;	/* of a graph, by function; NULL:
 					 * unknown */
 	uint32_t resource;

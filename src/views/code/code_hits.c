@@ -115,16 +115,18 @@ code_hits_add_nodes(struct code_finding *finding, struct code_hits *hits)
 		if (number == NO_LINE)
 			continue;
 		line = &finding->lines[number];
-		self = set->self[tree->row[node]];
+		self = set->self[sample_tree_row(tree, node)];
 		line->self += self;
 		hits->self += self;
 		if (node >= finding->covered[number]) {
-			line->inclusive += set->weight[node];
-			finding->covered[number] = tree->end[node];
+			line->inclusive += sample_tree_weight(tree,
+			    set->sums, node);
+			finding->covered[number] = sample_tree_end(tree, node);
 		}
 		if (node >= all_covered) {
-			hits->inclusive += set->weight[node];
-			all_covered = tree->end[node];
+			hits->inclusive += sample_tree_weight(tree,
+			    set->sums, node);
+			all_covered = sample_tree_end(tree, node);
 		}
 	}
 }
@@ -334,16 +336,18 @@ code_hits_of_frames(const struct code_set *set, const uint32_t *place,
 
 		if (number == NO_PLACE)
 			continue;
-		self = set->self[tree->row[node]];
+		self = set->self[sample_tree_row(tree, node)];
 		hits[number].self += self;
 		all->self += self;
 		if (node >= covered[number]) {
-			hits[number].inclusive += set->weight[node];
-			covered[number] = tree->end[node];
+			hits[number].inclusive += sample_tree_weight(tree,
+			    set->sums, node);
+			covered[number] = sample_tree_end(tree, node);
 		}
 		if (node >= all_covered) {
-			all->inclusive += set->weight[node];
-			all_covered = tree->end[node];
+			all->inclusive += sample_tree_weight(tree,
+			    set->sums, node);
+			all_covered = sample_tree_end(tree, node);
 		}
 	}
 	free(covered);

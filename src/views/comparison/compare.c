@@ -222,7 +222,8 @@ compare_add_bodies(const struct sample_set *run, uint64_t *bodies)
 		return;
 	}
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
-		bodies[tree->label[node]] += run->self[tree->row[node]];
+		bodies[tree->label[node]] +=
+		    run->self[sample_tree_row(tree, node)];
 }
 
 /* Fits the noise to the bodies of all functions. */

@@ -42,7 +42,8 @@ inlining_add_node(const struct view_request *request, uint32_t node,
 		const int side = i >= runs->n_base;
 
 		work[side] += runs->work == NULL ? 1 : runs->work[i];
-		sums[side] += (double)run->self[run->tree->row[node]];
+		sums[side] += (double)run->self[sample_tree_row(
+		    run->tree, node)];
 	}
 	hits->base += sums[0] / work[0];
 	hits->now += sums[1] / work[1];
@@ -62,7 +63,7 @@ inlining_find(const struct view_request *request, struct inlining *found,
 	const struct sample_tree *tree = request->set->tree;
 
 	for (uint32_t n = 0; n < tree->n_nodes; n++) {
-		const uint32_t parent = tree->parent[n];
+		const uint32_t parent = sample_tree_parent(tree, n);
 
 		if (tree->label[n] != found->function)
 			continue;
@@ -79,8 +80,8 @@ inlining_find(const struct view_request *request, struct inlining *found,
 	/* Only parents of these were marked. */
 	for (uint32_t n = 0; n < tree->n_nodes; n++)
 		if (tree->label[n] == found->function &&
-		    tree->parent[n] != NO_NODE)
-			is_seen[tree->parent[n]] = false;
+		    sample_tree_parent(tree, n) != NO_NODE)
+			is_seen[sample_tree_parent(tree, n)] = false;
 }
 
 static bool

@@ -108,7 +108,7 @@ work_add_bodies(const struct sample_set *run, double *bodies)
 	}
 	for (uint32_t node = 0; node < tree->n_nodes; node++)
 		bodies[tree->label[node]] +=
-		    (double)run->self[tree->row[node]];
+		    (double)run->self[sample_tree_row(tree, node)];
 }
 
 /* What the bodies of functions used: [n_names] each. */

@@ -13,7 +13,7 @@
  */
 struct sample_counts {
 	struct sample_set set;
-	uint64_t *weight;	/* NULL: each hit is a sample */
+	uint64_t *sums;		/* NULL: each hit is a sample */
 };
 
 static int
@@ -27,11 +27,10 @@ sample_counts_make(struct sample_counts *counts,
 	    tree->samples[set->resource_number] == NULL)
 		return 0;
 	counts->set.self = tree->samples[set->resource_number];
-	counts->weight = sample_tree_new_weights(tree, counts->set.self,
-	                                         error);
-	if (counts->weight == NULL)
+	counts->sums = sample_tree_new_sums(tree, counts->set.self, error);
+	if (counts->sums == NULL)
 		return -1;
-	counts->set.weight = counts->weight;
+	counts->set.sums = counts->sums;
 	counts->set.total = set->n_samples;
 	counts->set.left = sample_tree_total(tree, counts->set.self);
 	return 0;
@@ -40,7 +39,7 @@ sample_counts_make(struct sample_counts *counts,
 static void
 sample_counts_free(struct sample_counts *counts)
 {
-	large_array_free(counts->weight);
+	large_array_free(counts->sums);
 }
 
 /* Both totals come from one tree, so their functions have one order. */
@@ -75,7 +74,7 @@ amounts_of_functions(const struct sample_set *set, uint32_t *n,
 
 	if (hits != NULL &&
 	    sample_counts_make(&counts, set, error) == 0) {
-		samples = counts.weight == NULL ? hits :
+		samples = counts.sums == NULL ? hits :
 		    function_totals(&counts.set, n, error);
 		if (samples != NULL)
 			amounts = amount_join(hits, samples, *n, error);
@@ -95,7 +94,7 @@ add_path_samples(const struct sample_set *set, const uint32_t *path, size_t n,
 	struct path_hits found = { .hits = amount->sampled.hits };
 	int status = sample_counts_make(&counts, set, error);
 
-	if (status == 0 && counts.weight != NULL)
+	if (status == 0 && counts.sums != NULL)
 		status = path_hits_find(&counts.set, path, n, &found, NULL,
 		                        error);
 	amount->sampled.samples = found.hits;

@@ -49,8 +49,9 @@ measure_function(const struct sample_set *set, uint32_t function)
 		    set->flow->functions[function].inclusive) : 0;
 	node = measure_next_node(tree, 0, function);
 	while (node < tree->n_nodes) {
-		hits += set->weight[node];
-		node = measure_next_node(tree, tree->end[node], function);
+		hits += sample_set_weight(set, node);
+		node = measure_next_node(tree, sample_tree_end(tree, node),
+		    function);
 	}
 	return hits;
 }
@@ -66,7 +67,7 @@ measure_body(const struct sample_set *set, uint32_t function)
 	for (uint32_t node = measure_next_node(tree, 0, function);
 	     node < tree->n_nodes;
 	     node = measure_next_node(tree, node + 1, function))
-		hits += set->self[tree->row[node]];
+		hits += set->self[sample_tree_row(tree, node)];
 	return hits;
 }
 

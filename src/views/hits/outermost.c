@@ -21,8 +21,8 @@ next_in_tree(struct outermost_walk *walk)
 	while (walk->at < tree->n_nodes) {
 		uint32_t node = walk->at;
 
-		walk->at = tree->end[node];
-		walk->hits = walk->set->weight[node];
+		walk->at = sample_tree_end(tree, node);
+		walk->hits = sample_set_weight(walk->set, node);
 		if (walk->hits > 0 || walk->set->left == 0)
 			return tree->label[node];
 	}

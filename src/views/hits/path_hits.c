@@ -61,12 +61,12 @@ path_hits_count_node(struct path_counting *counting, uint32_t node)
 
 	for (size_t i = 0; i < counting->n_sets; i++)
 		counting->hits[i] += counting->ends_there ?
-		    counting->sets[i].self[tree->row[node]] :
-		    counting->sets[i].weight[node];
+		    counting->sets[i].self[sample_tree_row(tree, node)] :
+		    sample_set_weight(&counting->sets[i], node);
 	counting->is_seen = true;
 	if (counting->times != NULL)
 		tree_time_add(tree, counting->sets->resource_number, node,
-		              tree->end[node], counting->times);
+		              sample_tree_end(tree, node), counting->times);
 }
 
 static int
@@ -84,14 +84,15 @@ path_hits_count_hits(const struct automaton *automaton,
 		struct path_state state = { 0 };
 		bool is_end;
 
-		if (tree->parent[node] != NO_NODE)
-			state = states[tree->parent[node]];
+		if (sample_tree_parent(tree, node) != NO_NODE)
+			state = states[sample_tree_parent(tree, node)];
 		state = next_state(automaton, state, tree->label[node]);
 		states[node] = state;
 		is_end = state.matched == automaton->n && !state.is_detour;
 		if (is_end)
 			path_hits_count_node(counting, node);
-		node = is_end && !counting->ends_there ? tree->end[node] :
+		node = is_end && !counting->ends_there ? sample_tree_end(tree,
+		    node) :
 		    node + 1;
 	}
 	large_array_free(states);

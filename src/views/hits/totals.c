@@ -21,28 +21,34 @@ totals_add_nodes(const struct sample_set *set, struct totals_sum *sums,
                  struct error *error)
 {
 	const struct sample_tree *tree = set->tree;
-	const uint32_t *label = tree->label, *end = tree->end, *row = tree->row;
-	const uint64_t *self = set->self, *weight = set->weight;
+	/* What belongs to the node at hand, or to the next one that has it. */
+	const uint64_t *before = set->sums;
+	const uint32_t *end = tree->ends.number;
 	uint32_t n = 0;
 
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
-		struct totals_sum *sum = &sums[label[node]];
-		/* Recursion is not rare, so this is a mask and no branch. */
-		const uint64_t outside = -(uint64_t)(node >= sum->until);
+		struct totals_sum *sum = &sums[tree->label[node]];
 
 		if (node % NODES_A_STEP == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
 			break;
 		if (sum->place == 0)
 			sum->place = ++n;
-		sum->self += self[row[node]];
-		sum->inclusive += weight[node] & outside;
-		/* The end of a subtree inside of that is no greater. */
-		sum->until = end[node] > sum->until ? end[node] : sum->until;
+		/* The end of a subtree inside of the last one is no greater. */
+		if (node >= sum->until) {
+			sum->inclusive += set->sums[node_numbers_before(
+			    &tree->rows, *end)] - *before;
+			sum->until = *end;
+		}
+		if (sample_tree_has_row(tree, node)) {
+			sum->self += before[1] - before[0];
+			before++;
+		}
+		end += node_numbers_has(&tree->ends, node);
 	}
 	for (uint32_t node = 0; tree->returns != NULL && node < tree->n_nodes;
 	     node++)
-		sums[label[node]].returns += tree->returns[node];
+		sums[tree->label[node]].returns += tree->returns[node];
 	return n;
 }
 

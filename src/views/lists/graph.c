@@ -426,7 +426,7 @@ view_graph(const struct view_request *request, uint32_t function,
 	if (set->flow != NULL)
 		return show_flow(request, set->flow, function, is_classic,
 		                 table, error);
-	flow = call_flow_of_tree(set->tree, set->self, set->weight,
+	flow = call_flow_of_tree(set->tree, set->self, set->sums,
 	                         names_count(set->names), error);
 	if (flow == NULL)
 		return -1;

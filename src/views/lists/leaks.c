@@ -72,9 +72,10 @@ leaks_collect(struct leaks *leaks, struct error *error)
 	for (uint32_t node = 0; node < tree->n_nodes; node++) {
 		struct leak leak;
 
-		if (tree->row[node] == 0)
+		if (!sample_tree_has_row(tree, node))
 			continue;
-		leak = leak_of_row(tree, leaks->resource, tree->row[node]);
+		leak = leak_of_row(tree, leaks->resource,
+		                   sample_tree_row(tree, node));
 		leak.node = node;
 		leaks->total += leak.hits;
 		if (leak.hits > 0)
@@ -124,7 +125,7 @@ leaks_paths(const struct leaks *leaks, const struct names *names,
 
 	for (uint32_t i = 0; i < leaks->n; i++)
 		for (uint32_t node = leaks->items[i].node; node != NO_NODE;
-		     node = tree->parent[node])
+		     node = sample_tree_parent(tree, node))
 			n++;
 	paths = arena_alloc(&table->arena, sizeof *paths, error);
 	parent = arena_alloc(&table->arena, (n + 1) * sizeof *parent, error);
@@ -135,9 +136,9 @@ leaks_paths(const struct leaks *leaks, const struct names *names,
 	for (uint32_t i = 0; i < leaks->n; i++) {
 		records[i] = (uint32_t)n;
 		for (uint32_t node = leaks->items[i].node; node != NO_NODE;
-		     node = tree->parent[node], n++) {
+		     node = sample_tree_parent(tree, node), n++) {
 			name[n] = tree->label[node];
-			parent[n] = tree->parent[node] == NO_NODE ?
+			parent[n] = sample_tree_parent(tree, node) == NO_NODE ?
 			    NO_RECORD : (uint32_t)(n + 1);
 		}
 	}

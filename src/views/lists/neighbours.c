@@ -31,7 +31,8 @@ static uint32_t
 neighbour_at(const struct sample_tree *tree, uint32_t node, uint32_t function,
              bool wants_callers)
 {
-	const uint32_t parent = tree->parent[node], callee = tree->label[node];
+	const uint32_t parent = sample_tree_parent(tree, node), callee =
+	    tree->label[node];
 
 	if (parent == NO_NODE || (wants_callers ? callee :
 	    tree->label[parent]) != function)
@@ -57,8 +58,8 @@ count_calls(const struct sample_set *set, uint32_t function,
 		neighbour->is_met = true;
 		if (node < neighbour->until)
 			continue;
-		neighbour->until = tree->end[node];
-		neighbour->hits += set->weight[node];
+		neighbour->until = sample_tree_end(tree, node);
+		neighbour->hits += sample_set_weight(set, node);
 	}
 }
 

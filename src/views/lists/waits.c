@@ -102,7 +102,7 @@ static bool
 waits_has_any(const struct names *names, const struct sample_tree *tree,
               uint32_t node, const char *const *list)
 {
-	for (; node != NO_NODE; node = tree->parent[node])
+	for (; node != NO_NODE; node = sample_tree_parent(tree, node))
 		if (waits_is_any(names_text(names, tree->label[node]), list))
 			return true;
 	return false;
@@ -112,7 +112,8 @@ enum wait_group
 waits_group(const struct names *names, const struct sample_tree *tree,
             uint32_t node, uint32_t mark)
 {
-	const uint32_t waiter = mark == NO_NODE ? NO_NODE : tree->parent[mark];
+	const uint32_t waiter = mark == NO_NODE ? NO_NODE :
+	    sample_tree_parent(tree, mark);
 	const char *name;
 
 	if (waiter == NO_NODE || waits_is_any(names_text(names,
@@ -139,7 +140,7 @@ waits_find_mark(const struct waits *waits, const struct view_request *request,
 	uint32_t found = NO_NODE;
 
 	*is_wanted = false;
-	for (; node != NO_NODE; node = tree->parent[node]) {
+	for (; node != NO_NODE; node = sample_tree_parent(tree, node)) {
 		if (tree->label[node] == mark)
 			found = node;
 		else
@@ -219,9 +220,10 @@ waits_append_path(struct waits_paths *to, const struct sample_tree *tree,
 {
 	const uint32_t record = to->n;
 
-	for (; node != end; node = tree->parent[node], to->n++) {
+	for (; node != end; node = sample_tree_parent(tree, node), to->n++) {
 		to->name[to->n] = tree->label[node];
-		to->parent[to->n] = tree->parent[node] == end ? NO_RECORD :
+		to->parent[to->n] = sample_tree_parent(tree, node) == end ?
+		    NO_RECORD :
 		                    to->n + 1;
 	}
 	return record;
@@ -237,7 +239,7 @@ waits_make_paths(const struct waits *waits, struct waits_paths *paths,
 
 	for (uint32_t i = 0; i < waits->n; i++)
 		for (uint32_t node = waits->items[i].node; node != NO_NODE;
-		     node = tree->parent[node])
+		     node = sample_tree_parent(tree, node))
 			n++;
 	if (n > UINT32_MAX)
 		return error_set(error, "too many paths; set a threshold");
@@ -295,7 +297,7 @@ waits_add_rows(const struct waits *waits, const struct measure *measure,
 
 		if (pair->mark != NO_NODE)
 			waiter = waits_append_path(to, tree,
-			    tree->parent[pair->mark], NO_NODE);
+			    sample_tree_parent(tree, pair->mark), NO_NODE);
 		cells[0] = cell_hits(pair->hits);
 		cells[1] = cell_fraction(measure_fraction(measure,
 		                                          pair->hits));

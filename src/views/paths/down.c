@@ -183,12 +183,15 @@ down_count_node(struct down_walk *walk, uint32_t record, uint32_t node)
 {
 	const struct sample_set *set = walk->set;
 
-	if (path_trie_count(&walk->trie, record, node, set->tree->end[node],
-	                    set->weight[node]) && walk->trie.n_columns > 0)
+	if (path_trie_count(&walk->trie, record, node,
+	    sample_tree_end(set->tree, node),
+	                    sample_set_weight(set, node)) &&
+	    walk->trie.n_columns > 0)
 		path_trie_add_columns(&walk->trie, record, walk->columns,
 		                      node);
 	if (walk->trie.own != NULL)
-		walk->trie.own[record] += set->self[set->tree->row[node]];
+		walk->trie.own[record] +=
+		    set->self[sample_tree_row(set->tree, node)];
 }
 
 /* Everything below one outermost root. */
@@ -196,7 +199,7 @@ static int
 walk_subtree(struct down_walk *walk, uint32_t top, struct error *error)
 {
 	const struct sample_tree *tree = walk->set->tree;
-	uint32_t end = tree->end[top];
+	uint32_t end = sample_tree_end(tree, top);
 
 	for (uint32_t node = top; node < end; node++) {
 		uint32_t name = tree->label[node], record;
@@ -211,8 +214,9 @@ walk_subtree(struct down_walk *walk, uint32_t top, struct error *error)
 			down_count_node(walk, record, node);
 		if (tree->returns != NULL)
 			down_count_returns(walk, record, node);
-		if (tree->end[node] > node + 1)
-			down_open_node(walk, name, record, tree->end[node]);
+		if (!sample_tree_is_leaf(tree, node))
+			down_open_node(walk, name, record, sample_tree_end(tree,
+			    node));
 		if ((node & 0xffff) == 0 &&
 		    progress_step(NULL, node, end, error) != 0)
 			return -1;
@@ -232,7 +236,8 @@ count_all_paths(struct down_walk *walk, struct error *error)
 	const struct sample_tree *tree = walk->set->tree;
 
 	walk->path[walk->length++] = (struct position){ NO_NAME, 0 };
-	for (uint32_t top = 0; top < tree->n_nodes; top = tree->end[top])
+	for (uint32_t top = 0; top < tree->n_nodes; top = sample_tree_end(tree,
+	    top))
 		if (walk_subtree(walk, top, error) != 0)
 			return -1;
 	return 0;
@@ -252,7 +257,7 @@ down_count_paths(struct down_walk *walk, uint32_t root, struct error *error)
 	while (top < tree->n_nodes) {
 		if (walk_subtree(walk, top, error) != 0)
 			return -1;
-		top = measure_next_node(tree, tree->end[top], root);
+		top = measure_next_node(tree, sample_tree_end(tree, top), root);
 	}
 	return 0;
 }

@@ -117,7 +117,7 @@ path_trie_add_columns(struct path_trie *trie, uint32_t record,
 	uint64_t *sums = &trie->columns[record * trie->n_columns];
 
 	for (size_t i = 0; i < trie->n_columns; i++)
-		sums[i] += columns[i].weight[node];
+		sums[i] += sample_set_weight(&columns[i], node);
 }
 
 /* ---- down.c ---- */

@@ -73,7 +73,8 @@ static uint32_t
 tree_find_parent(const struct selection *selection,
                  const struct sample_tree *tree, uint32_t node)
 {
-	uint32_t parent = tree->parent[node], place = selection->n - 1;
+	uint32_t parent = sample_tree_parent(tree, node), place = selection->n -
+	    1;
 
 	if (parent == NO_NODE)
 		return UINT32_MAX;
@@ -91,7 +92,7 @@ tree_add_node(struct selection *selection, const struct sample_set *set,
 	selection->nodes[place] = (struct shown_node){ node, depth };
 	selection->parent[place] = parent;
 	selection->name[place] = set->tree->label[node];
-	selection->weight[place] = set->weight[node];
+	selection->weight[place] = sample_set_weight(set, node);
 	selection->order[place] = place;
 }
 
@@ -100,8 +101,9 @@ static void
 hide_subtree(const struct sample_set *set, uint32_t node, uint64_t least,
              struct hidden *hidden)
 {
-	for (uint32_t end = set->tree->end[node]; node < end; node++) {
-		if (set->weight[node] < least)
+	for (uint32_t end = sample_tree_end(set->tree, node); node < end;
+	    node++) {
+		if (sample_set_weight(set, node) < least)
 			hidden->below_threshold++;
 		else
 			hidden->too_long++;
@@ -124,9 +126,10 @@ select_nodes(struct selection *selection, const struct view_request *request,
 		if (n_steps++ % STEPS_A_LOOK == 0 &&
 		    progress_step(NULL, 0, 0, error) != 0)
 			return -1;
-		if (set->weight[node] < least) {
-			hidden->below_threshold += tree->end[node] - node;
-			node = tree->end[node];
+		if (sample_set_weight(set, node) < least) {
+			hidden->below_threshold += sample_tree_end(tree, node) -
+			    node;
+			node = sample_tree_end(tree, node);
 			continue;
 		}
 		parent = tree_find_parent(selection, tree, node);
@@ -137,7 +140,7 @@ select_nodes(struct selection *selection, const struct view_request *request,
 			node++;
 		} else {
 			hide_subtree(set, node, least, hidden);
-			node = tree->end[node];
+			node = sample_tree_end(tree, node);
 		}
 	}
 	return 0;
@@ -163,8 +166,8 @@ tree_make_rows(const struct selection *selection,
 			.parent = selection->parent[row],
 		};
 		for (size_t i = 0; i < rows->n_columns; i++)
-			rows->columns[i][row] = request->columns[i].weight[
-			    selection->nodes[row].node];
+			rows->columns[i][row] = sample_set_weight(
+			    &request->columns[i], selection->nodes[row].node);
 	}
 	return 0;
 }
@@ -214,8 +217,9 @@ tree_sort_nodes(struct selection *selection, const struct view_request *request,
 	return status;
 }
 
-/* The tree is its own trie of paths. */
+/* The selection is a trie of paths. */
 struct tree_row_source {
+	struct selection selection;
 	struct call_paths paths;
 	const struct sample_set *set;
 	const struct sample_set *sets;	/* [n_sets] of the columns */
@@ -223,7 +227,6 @@ struct tree_row_source {
 	struct column_view columns;
 	struct when when;
 	struct when_text when_text;	/* of the last row */
-	struct shown_node nodes[];
 };
 
 static struct cell
@@ -233,7 +236,7 @@ tree_draw_when(struct tree_row_source *source, uint32_t node)
 	struct when_times times = { 0 };
 
 	tree_time_add(set->tree, set->resource_number, node,
-	              set->tree->end[node], times.hits);
+	              sample_tree_end(set->tree, node), times.hits);
 	when_draw(&source->when, &times, &source->when_text);
 	return cell_text(source->when_text.text);
 }
@@ -243,19 +246,20 @@ tree_get_row(const struct table *table, size_t i, struct cell *cells)
 {
 	struct tree_row_source *source = table->row_source;
 	const struct sample_set *set = source->set;
-	uint32_t node = source->nodes[i].node;
+	const uint32_t place = source->selection.order[i];
+	const uint32_t node = source->selection.nodes[place].node;
 	const struct column_view *columns = &source->columns;
 	bool is_aligned = columns->n_shown > 0;
-	uint64_t hits[COLUMN_SETS_MAX + 1] = { set->weight[node] };
+	uint64_t hits[COLUMN_SETS_MAX + 1] = { sample_set_weight(set, node) };
 	const struct cell name = cell_name(&source->paths,
-	                                   source->paths.name[node]);
+	                                   source->paths.name[place]);
 	size_t n;
 
 	for (size_t k = 0; k < source->n_sets; k++)
-		hits[k + 1] = source->sets[k].weight[node];
+		hits[k + 1] = sample_set_weight(&source->sets[k], node);
 	n = columns_cells(columns, hits, cells);
-	cells[n++] = cell_count(source->nodes[i].depth);
-	cells[n++] = cell_path(&source->paths, node);
+	cells[n++] = cell_count(source->selection.nodes[place].depth);
+	cells[n++] = cell_path(&source->paths, place);
 	if (!is_aligned)
 		cells[n++] = name;
 	if (source->when.n > 0)
@@ -264,33 +268,43 @@ tree_get_row(const struct table *table, size_t i, struct cell *cells)
 		cells[n] = name;
 }
 
+static void
+tree_row_source_free(void *row_source)
+{
+	struct tree_row_source *source = row_source;
+
+	selection_free(&source->selection);
+	free(source);
+}
+
+/* The table takes the selection. */
 static int
-tree_give_to_table(const struct selection *selection, uint32_t n_rows,
+tree_give_to_table(struct selection *selection, uint32_t n_rows,
                    const struct view_request *request,
                    const struct measure *measure, const struct when *when,
                    struct table *table,
                    struct error *error)
 {
 	const struct sample_set *set = request->set;
-	struct tree_row_source *source = memory_array(1, sizeof *source +
-	    (size_t)n_rows * sizeof *source->nodes, error);
+	struct tree_row_source *source = memory_array(1, sizeof *source,
+	                                              error);
 
 	if (source == NULL)
 		return -1;
+	source->selection = *selection;
+	*selection = (struct selection){ 0 };
 	source->paths = (struct call_paths){
 		.names = set->names,
-		.parent = set->tree->parent,
-		.name = set->tree->label,
+		.parent = source->selection.parent,
+		.name = source->selection.name,
 	};
 	source->set = set;
 	source->sets = request->columns;
 	source->n_sets = request->n_columns;
 	source->columns = columns_of(request, measure);
 	source->when = *when;
-	for (uint32_t i = 0; i < n_rows; i++)
-		source->nodes[i] = selection->nodes[selection->order[i]];
 	table->row_source = source;
-	table->row_source_free = free;
+	table->row_source_free = tree_row_source_free;
 	table->row = tree_get_row;
 	table->n_rows = n_rows;
 	return 0;

@@ -175,14 +175,15 @@ static void
 open_ancestors(struct up_walk *walk, uint32_t node)
 {
 	const struct sample_tree *tree = walk->set->tree;
-	uint32_t ancestor = tree->parent[node], innermost, n = 0;
+	uint32_t ancestor = sample_tree_parent(tree, node), innermost, n = 0;
 
 	while (walk->n_open > 0 &&
-	       tree->end[walk->open[walk->n_open - 1].node] <= node)
+	       sample_tree_end(tree, walk->open[walk->n_open - 1].node) <= node)
 		up_close_node(walk);
 	innermost = walk->n_open > 0 ? walk->open[walk->n_open - 1].node :
 	            NO_NODE;
-	for (; ancestor != innermost; ancestor = tree->parent[ancestor])
+	for (; ancestor != innermost; ancestor = sample_tree_parent(tree,
+	    ancestor))
 		walk->chain[n++] = ancestor;
 	while (n > 0)
 		up_open_node(walk, walk->chain[--n]);
@@ -225,7 +226,7 @@ static void
 count_own(struct up_walk *walk, uint32_t node)
 {
 	const struct sample_tree *tree = walk->set->tree;
-	uint64_t weight = walk->set->weight[node];
+	uint64_t weight = sample_set_weight(walk->set, node);
 	uint32_t record = walk->n_open == 0 ? 0 :
 	    walk->names[tree->label[walk->open[0].node]].record;
 
@@ -237,15 +238,15 @@ count_own(struct up_walk *walk, uint32_t node)
 		    weight;
 	walk->trie.own[record] += weight;
 	walk->roots[walk->n_roots++] =
-	    (struct open_root){ tree->end[node], record };
+	    (struct open_root){ sample_tree_end(tree, node), record };
 }
 
 static inline void
 up_count_hits(struct up_walk *walk, uint32_t record, uint32_t node)
 {
 	if (path_trie_count(&walk->trie, record, node,
-	                    walk->set->tree->end[node],
-	                    walk->set->weight[node]) &&
+	                    sample_tree_end(walk->set->tree, node),
+	                    sample_set_weight(walk->set, node)) &&
 	    walk->trie.n_columns > 0)
 		path_trie_add_columns(&walk->trie, record, walk->columns,
 		                      node);

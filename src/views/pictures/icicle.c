@@ -57,8 +57,8 @@ count_nodes(const struct sample_set *set, uint64_t least)
 	uint32_t n = 0, node = 0;
 
 	while (node < tree->n_nodes) {
-		if (set->weight[node] < least) {
-			node = tree->end[node];
+		if (sample_set_weight(set, node) < least) {
+			node = sample_tree_end(tree, node);
 		} else {
 			n++;
 			node++;
@@ -73,7 +73,7 @@ icicle_count_empty(const struct sample_set *set)
 	uint64_t n = 0;
 
 	for (uint32_t node = 0; node < set->tree->n_nodes; node++)
-		n += set->weight[node] == 0;
+		n += sample_set_weight(set, node) == 0;
 	return n;
 }
 
@@ -89,16 +89,16 @@ keep_node(struct rows *rows, const struct sample_set *set,
 	uint32_t row = rows->n++;
 
 	rows->items[row] = (struct row){
-		.hits = set->weight[node],
+		.hits = sample_set_weight(set, node),
 		.name = set->tree->label[node],
 		.parent = parent,
 	};
 	rows->disjoint[row] = (struct disjoint_hits){
-		.own = set->self[set->tree->row[node]],
-		.all = set->weight[node],
+		.own = set->self[sample_tree_row(set->tree, node)],
+		.all = sample_set_weight(set, node),
 	};
 	for (size_t i = 0; i < rows->n_columns; i++)
-		rows->columns[i][row] = columns[i].weight[node];
+		rows->columns[i][row] = sample_set_weight(&columns[i], node);
 }
 
 static int
@@ -116,18 +116,19 @@ keep_nodes(struct rows *rows, const struct view_request *request,
 			return -1;
 		while (n_open > 0 && open[n_open - 1].end <= node)
 			n_open--;
-		if (set->weight[node] < least) {
-			hidden->below_threshold += tree->end[node] - node;
-			node = tree->end[node];
+		if (sample_set_weight(set, node) < least) {
+			hidden->below_threshold += sample_tree_end(tree, node) -
+			    node;
+			node = sample_tree_end(tree, node);
 		} else if (n_open == request->depth) {
-			hidden->too_long += tree->end[node] - node;
-			node = tree->end[node];
+			hidden->too_long += sample_tree_end(tree, node) - node;
+			node = sample_tree_end(tree, node);
 		} else {
 			keep_node(rows, set, request->columns, node,
 			          n_open == 0 ? NO_RECORD :
 			          open[n_open - 1].row);
 			open[n_open++] = (struct icicle_open_node){
-				tree->end[node], rows->n - 1,
+				sample_tree_end(tree, node), rows->n - 1,
 			};
 			node++;
 		}
@@ -662,8 +663,8 @@ width_of(const struct sample_set *set, const struct view_request *request,
 	if (set->flow != NULL)
 		return set->left;
 	for (uint32_t node = 0; node < set->tree->n_nodes;
-	     node = set->tree->end[node])
-		width += set->weight[node];
+	     node = sample_tree_end(set->tree, node))
+		width += sample_set_weight(set, node);
 	return width;
 }
 

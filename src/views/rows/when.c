@@ -158,7 +158,8 @@ when_of_names(const struct sample_set *set, const uint32_t *names, uint32_t n,
 		row = &shown[name];
 		if (row->place == 0 || node < row->until)
 			continue;
-		row->until = are_bodies ? node + 1 : tree->end[node];
+		row->until = are_bodies ? node + 1 : sample_tree_end(tree,
+		    node);
 		tree_time_add(tree, set->resource_number, node, row->until,
 		              times[row->place - 1].hits);
 	}
