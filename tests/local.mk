@@ -378,6 +378,10 @@ tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
 # It writes tables for parquet.py.
+check_PROGRAMS += tests/step-stacks
+tests_step_stacks_SOURCES = tests/step-stacks.c
+tests_step_stacks_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
+tests_step_stacks_LDADD = $(core_libs)
 check_PROGRAMS += tests/parquet-tables
 tests_parquet_tables_SOURCES = tests/parquet-tables.c tests/random-numbers.h
 tests_parquet_tables_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)

@@ -318,7 +318,7 @@ sample_walk_process(struct sample_walker *walker,
 		/* A frame pointer was something else, or this is the number of
 		 * arguments, above an entry point that has no rules. */
 		if (is_nowhere && (frame->was_guessed ||
-		    address < SAMPLE_NULL_PAGE)) {
+		    frame->callee.is_open || address < SAMPLE_NULL_PAGE)) {
 			frame->end = STACK_END_NO_RULES;
 			found = 0;
 			break;
@@ -340,6 +340,11 @@ sample_walk_process(struct sample_walker *walker,
 		    space->modules, map, frame, error);
 		if (found > 0)
 			sample_walker_note_slot(walker, frame);
+	}
+	if (frame->was_refuted) {
+		stack->n--;
+		if (n_copied > stack->n)
+			n_copied = stack->n;
 	}
 	if (found < 0 || walker->error.is_set)
 		return found < 0 ? -1 : error_set(error, "%s",

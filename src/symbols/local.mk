@@ -33,6 +33,11 @@ libcore_a_SOURCES += \
 	src/symbols/names/program.c src/symbols/names/program.h \
 	src/symbols/names/static_calls.c \
 	src/symbols/names/v8_name.c \
+	src/symbols/unwind/code_flow.c \
+	src/symbols/unwind/code_map.c \
+	src/symbols/unwind/code_rules.c src/symbols/unwind/code_rules.h \
 	src/symbols/unwind/stack_unwinder.c \
 	src/symbols/unwind/stack_unwinder.h \
-	src/symbols/unwind/unwind_table.c
+	src/symbols/unwind/unwind_table.c \
+	src/symbols/unwind/x86_instruction.c \
+	src/symbols/unwind/x86_instruction.h

@@ -479,6 +479,10 @@ perf_stacks_fill(struct perf_stacks *stacks, const struct perf_attr *attr,
 		} while (found > 0 && ++n < UNWOUND_MAX);
 		if (found < 0)
 			return -1;
+		/* The last one did not call the one before. */
+		if (n > 0 && (frame.was_refuted || (frame.callee.is_open &&
+		    !frame.callee.was_guessed)))
+			stack->n--;
 	}
 	stack->is_ip_only = stack->n == 0;
 	if (stack->is_deferred)

@@ -10,10 +10,12 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/symbols/unwind/code_rules.h"
 
 enum {
 	TABLES_MAX = 512 << 20,	/* bytes; beyond them no more are read */
 	RECENT_BITS = 15,
+	CALLS_BITS = 12,
 };
 
 /* How to leave the frame at an address. */
@@ -21,16 +23,33 @@ struct unwinder_recent {
 	uint64_t address;
 	uint32_t module;
 	bool is_used, has_row;
+	bool needs_proof;	/* the row was made from code */
 	struct cfi_row row;
 };
 
+/* Whether code at an address may have been called by who it returns to. */
+struct unwinder_call {
+	uint64_t callee, return_address;
+	uint32_t callee_module, module;
+	bool is_used;
+	enum code_answer answer;
+};
+
+/* What is known of a module; NULL: not read. */
+struct unwinder_module {
+	struct unwind_table *table;
+	struct code_rules *code;
+	size_t n_bytes;		/* of the code, so far */
+};
+
 struct stack_unwinder {
-	struct unwind_table **tables;	/* by number; NULL: not read */
-	size_t n_tables, capacity;
+	struct unwinder_module *modules;	/* by number */
+	size_t n_modules, capacity;
 	size_t n_bytes;			/* of all of them */
 	struct cfi_scratch scratch;
 	struct cfi_machine machine;
 	struct unwinder_recent recent[1 << RECENT_BITS];
+	struct unwinder_call calls[1 << CALLS_BITS];
 };
 
 /* ---- the stack ---- */
@@ -72,37 +91,95 @@ stack_unwinder_free(struct stack_unwinder *unwinder)
 {
 	if (unwinder == NULL)
 		return;
-	for (size_t i = 0; i < unwinder->n_tables; i++)
-		unwind_table_free(unwinder->tables[i]);
-	free(unwinder->tables);
+	for (size_t i = 0; i < unwinder->n_modules; i++) {
+		unwind_table_free(unwinder->modules[i].table);
+		code_rules_free(unwinder->modules[i].code);
+	}
+	free(unwinder->modules);
 	free(unwinder);
 }
 
 /* ---- rows ---- */
+
+/* NULL with *error set. */
+static struct unwinder_module *
+unwinder_module_of(struct stack_unwinder *unwinder, uint32_t number,
+                   struct error *error)
+{
+	if (number >= unwinder->n_modules) {
+		if (memory_grow(&unwinder->modules, &unwinder->capacity,
+		                (size_t)number + 1, sizeof *unwinder->modules,
+		                error) != 0)
+			return NULL;
+		memset(unwinder->modules + unwinder->n_modules, 0,
+		       (number + 1 - unwinder->n_modules) *
+		       sizeof *unwinder->modules);
+		unwinder->n_modules = (size_t)number + 1;
+	}
+	return &unwinder->modules[number];
+}
 
 /* The module's, read if need be; NULL with *error set. */
 static struct unwind_table *
 table_of(struct stack_unwinder *unwinder, const struct module_file *file,
          uint32_t number, struct error *error)
 {
-	if (number >= unwinder->n_tables) {
-		if (memory_grow(&unwinder->tables, &unwinder->capacity,
-		                (size_t)number + 1,
-		                sizeof(struct unwind_table *), error) != 0)
-			return NULL;
-		memset(unwinder->tables + unwinder->n_tables, 0,
-		       (number + 1 - unwinder->n_tables) *
-		       sizeof(struct unwind_table *));
-		unwinder->n_tables = (size_t)number + 1;
-	}
-	if (unwinder->tables[number] == NULL) {
-		unwinder->tables[number] = unwind_table_read(
+	struct unwinder_module *module = unwinder_module_of(unwinder, number,
+	                                                    error);
+
+	if (module == NULL)
+		return NULL;
+	if (module->table == NULL) {
+		module->table = unwind_table_read(
 		    unwinder->n_bytes <= TABLES_MAX ? file : NULL, error);
-		if (unwinder->tables[number] != NULL)
-			unwinder->n_bytes += unwind_table_bytes(
-			    unwinder->tables[number]);
+		if (module->table != NULL)
+			unwinder->n_bytes += unwind_table_bytes(module->table);
 	}
-	return unwinder->tables[number];
+	return module->table;
+}
+
+/* Likewise, the rules from its code. */
+static struct code_rules *
+unwinder_code_of(struct stack_unwinder *unwinder,
+                 const struct module_file *file, uint32_t number,
+                 struct error *error)
+{
+	struct unwinder_module *module = unwinder_module_of(unwinder, number,
+	                                                    error);
+
+	if (module == NULL)
+		return NULL;
+	if (module->code == NULL) {
+		module->code = code_rules_new(unwinder->n_bytes <= TABLES_MAX ?
+		                              file : NULL, error);
+		if (module->code == NULL)
+			return NULL;
+	}
+	unwinder->n_bytes -= module->n_bytes;
+	module->n_bytes = code_rules_bytes(module->code);
+	unwinder->n_bytes += module->n_bytes;
+	return module->code;
+}
+
+/* By reading the code itself. */
+static int
+unwinder_find_by_code(struct stack_unwinder *unwinder,
+                      const struct module_file *file,
+                      struct unwinder_recent *recent, struct error *error)
+{
+	struct code_rules *code = unwinder_code_of(unwinder, file,
+	                                           recent->module, error);
+	int found;
+
+	if (code == NULL)
+		return -1;
+	found = code_rules_find(code, recent->address, &recent->row, error);
+	if (found < 0)
+		return -1;
+	recent->has_row = found > 0;
+	recent->needs_proof = found > 0 &&
+	    recent->row.kinds[X86_64_RIP] != CFI_UNDEFINED;
+	return 0;
 }
 
 /* NULL with *error set. */
@@ -116,6 +193,7 @@ find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
 	struct unwinder_recent
 	    *recent = &unwinder->recent[hash >> (64 - RECENT_BITS)];
 	struct unwind_table *table;
+	bool is_own;
 
 	if (recent->is_used && recent->address == address &&
 	    recent->module == module)
@@ -123,15 +201,57 @@ find_recent(struct stack_unwinder *unwinder, const struct module_file *file,
 	table = table_of(unwinder, file, module, error);
 	if (table == NULL)
 		return NULL;
-	recent->is_used = true;
+	/* Another machine's vdso is not to be had here, and this one's is. */
+	is_own = unwind_table_arch(table) == arch;
 	recent->address = address;
 	recent->module = module;
-	/* Another machine's vdso is not to be had here, and this one's is. */
-	recent->has_row = unwind_table_arch(table) == arch &&
+	recent->needs_proof = false;
+	recent->has_row = is_own &&
 	    unwind_table_find(table, file, address, &unwinder->scratch);
+	recent->is_used = false;
 	if (recent->has_row)
 		recent->row = unwinder->scratch.row;
+	else if (is_own && arch == &dwarf_x86_64 &&
+	         unwinder_find_by_code(unwinder, file, recent, error) != 0)
+		return NULL;
+	recent->is_used = true;
 	return recent;
+}
+
+/*
+ * Whether the frame's code may have called the frame that was left, which is at
+ * frame->callee.
+ */
+static enum code_answer
+unwinder_is_called(struct stack_unwinder *unwinder,
+                   const struct module_file *file, uint32_t module,
+                   uint64_t return_address, const struct stack_frame *frame,
+                   struct error *error)
+{
+	const uint64_t hash = (return_address ^ frame->callee.address << 20 ^
+	    (uint64_t)module << 50) * 0x9e3779b97f4a7c15;
+	struct unwinder_call *call =
+	    &unwinder->calls[hash >> (64 - CALLS_BITS)];
+	struct code_rules *code;
+
+	if (call->is_used && call->callee == frame->callee.address &&
+	    call->callee_module == frame->callee.module &&
+	    call->return_address == return_address && call->module == module)
+		return call->answer;
+	code = unwinder_code_of(unwinder, file, module, error);
+	if (code == NULL)
+		return CODE_NO_MEMORY;
+	*call = (struct unwinder_call){
+		.callee = frame->callee.address,
+		.callee_module = frame->callee.module,
+		.return_address = return_address,
+		.module = module,
+		.answer = code_rules_is_called(code, return_address,
+		    frame->callee.address, frame->callee.module != module,
+		    error),
+	};
+	call->is_used = call->answer != CODE_NO_MEMORY;
+	return call->answer;
 }
 
 /* ---- steps ---- */
@@ -218,6 +338,38 @@ step_by_row(struct stack_unwinder *unwinder, const struct cfi_row *row,
 	return true;
 }
 
+/*
+ * Whether the frame is the caller of the one that was left: 1; 0 if it is not,
+ * or only may be where more is needed; -1.
+ */
+static int
+unwinder_prove(struct stack_unwinder *unwinder, const struct module_file *file,
+               uint32_t number, uint64_t address, struct stack_frame *frame,
+               struct error *error)
+{
+	const bool was_guessed = frame->callee.was_guessed;
+	enum code_answer answer;
+
+	frame->callee.is_open = false;
+	if (file == NULL)
+		return was_guessed;
+	answer = unwinder_is_called(unwinder, file, number, address + 1, frame,
+	                            error);
+	return answer == CODE_NO_MEMORY ? -1 :
+	    answer == CODE_YES || (answer == CODE_UNKNOWN && was_guessed);
+}
+
+/* Notes that the frame that is about to be left needs a proof. */
+static void
+unwinder_note_callee(struct stack_frame *frame, uint32_t number,
+                     uint64_t address, bool was_guessed)
+{
+	frame->callee.is_open = true;
+	frame->callee.was_guessed = was_guessed;
+	frame->callee.module = number;
+	frame->callee.address = address;
+}
+
 int
 stack_unwinder_step(struct stack_unwinder *unwinder,
                     const struct module_file *module, uint32_t number,
@@ -230,6 +382,7 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 	const struct unwinder_recent *recent = NULL;
 	const struct cfi_row *row = NULL;
 	bool leaves_stack = false;
+	int is_proved;
 
 	if (module != NULL) {
 		recent = find_recent(unwinder, module, number, address, arch,
@@ -244,15 +397,31 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 			unwind_sigreturn_row(arch, &unwinder->scratch.row);
 		}
 	}
+	/* The kernel has called a signal handler. */
+	if (frame->callee.is_open && row != NULL && row->is_signal)
+		frame->callee.is_open = false;
+	if (frame->callee.is_open) {
+		is_proved = unwinder_prove(unwinder, module, number, address,
+		                           frame, error);
+		if (is_proved <= 0) {
+			frame->was_refuted = true;
+			frame->end = STACK_END_NO_RULES;
+			return is_proved;
+		}
+	}
 	if (row == NULL || !stack_frame_find_sp(frame, row)) {
 		if (!step_by_pointer(frame))
 			return 0;
 		frame->was_guessed |= module != NULL;
+		if (module != NULL && arch == &dwarf_x86_64)
+			unwinder_note_callee(frame, number, address, true);
 	} else if (!step_by_row(unwinder, row, frame)) {
 		return 0;
 	} else {
 		leaves_stack = row->leaves_stack;
 		frame->has_left_stack |= leaves_stack;
+		if (recent != NULL && recent->needs_proof)
+			unwinder_note_callee(frame, number, address, false);
 	}
 	frame->end = stack_frame_pc(frame) == 0 ? STACK_END_OUTERMOST :
 	    STACK_END_NO_MEMORY;

@@ -74,8 +74,9 @@ void unwind_sigreturn_row(const struct dwarf_arch *arch, struct cfi_row *row);
  * Callers from a copy of a stack, of any processor of dwarf/arch.h.
  *
  * By the unwind tables (.eh_frame, .debug_frame) that modules carry; where
- * there are none, as in code made at run time, by frame pointers.  Files are
- * not trusted: damaged tables end a stack early, and nothing else.
+ * there are none, by reading the code (code_rules.h); where that does not tell,
+ * or code was made at run time, by frame pointers.  Files are not trusted:
+ * damaged tables end a stack early, and nothing else.
  */
 
 /* Why a frame has no caller. */
@@ -112,6 +113,18 @@ struct stack_frame {
 	bool was_guessed;	/* set if a caller was found by the frame
 				 * pointer, in a file */
 	bool has_left_stack;	/* set if one was found on another stack */
+	bool was_refuted;	/* set with the end if this frame does not call
+				 * the one that was left last, so that it is
+				 * none */
+	/*
+	 * The frame that was left last, if it had no table: the caller counts
+	 * only if it calls it.
+	 */
+	struct {
+		bool is_open, was_guessed;
+		uint32_t module;
+		uint64_t address;
+	} callee;
 };
 
 static inline uint64_t

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* step-stacks.c -- every stack of a program, walked after each instruction.
+ *
+ *	step-stacks FIRST N COMMAND ARGUMENT...
+ *
+ * Runs the command, lets it execute FIRST instructions, and then walks its
+ * stack before each of the next N.  The truth is kept beside it: a call adds
+ * the address it returns to, and what lies below the stack pointer after a
+ * return or a jump has been left.  Other stacks, as goroutines have, get a
+ * truth of their own.  Prints, in one line:
+ *
+ *	WALKED WHOLE PARTIAL WRONG
+ *
+ * and, for the first few of the partial and wrong ones, where they were.
+ * Exit status: 0, 1 if one was wrong, 2 if the program could not be run.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/symbols/unwind/stack_unwinder.h"
+#include "src/symbols/unwind/x86_instruction.h"
+
+enum {
+	MAPS_MAX = 256,
+	DEPTH_MAX = 4096,
+	STACKS_MAX = 64,
+	FRAMES_MAX = 512,
+	STACK_SIZE = 1 << 20,		/* further away is another stack */
+	SHOWN_MAX = 12,
+	CODE_CACHE = 1 << 14,
+	COPY_MAX = 32768,
+};
+
+struct map {
+	uint64_t start, end;
+	int64_t bias;			/* of addresses in the module */
+	uint32_t number;
+	char path[256];
+};
+
+/* What is returned to. */
+struct truth_frame {
+	uint64_t pc, slot;
+};
+
+struct truth {
+	uint64_t top;			/* the last stack pointer */
+	struct truth_frame frames[DEPTH_MAX];	/* outermost first */
+	size_t n;
+};
+
+struct walk {
+	uint64_t pcs[FRAMES_MAX];
+	size_t n;
+	bool is_whole;
+	enum stack_end end;
+};
+
+struct code {
+	uint64_t address;
+	struct x86_instruction instruction;
+};
+
+static pid_t child;
+static struct map maps[MAPS_MAX];
+static size_t n_maps;
+static char paths[MAPS_MAX][256];
+static uint32_t n_paths;
+static struct truth *truths;
+static size_t n_truths, current;
+static struct code *codes;
+static unsigned char copy[COPY_MAX];
+
+/* ---- memory ---- */
+
+static size_t
+read_memory(uint64_t address, void *to, size_t size)
+{
+	struct iovec local = { to, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size };
+	const ssize_t n = process_vm_readv(child, &local, 1, &remote, 1, 0);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+static bool
+read_number(void *context, uint64_t address, size_t size, uint64_t *number)
+{
+	(void)context;
+	*number = 0;
+	return read_memory(address, number, size) == size;
+}
+
+static uint32_t
+number_of(const char *path)
+{
+	for (uint32_t i = 0; i < n_paths; i++)
+		if (strcmp(paths[i], path) == 0)
+			return i;
+	if (n_paths == MAPS_MAX)
+		exit(2);
+	strcpy(paths[n_paths], path);
+	return n_paths++;
+}
+
+static void
+read_maps(void)
+{
+	char name[64], line[512], rights[8], path[256];
+	unsigned long start, end, offset;
+	FILE *file;
+
+	snprintf(name, sizeof name, "/proc/%d/maps", (int)child);
+	file = fopen(name, "re");
+	n_maps = 0;
+	while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+		struct map *map = &maps[n_maps];
+		struct module_file module = { .path = map->path };
+
+		if (n_maps == MAPS_MAX || sscanf(line,
+		        "%lx-%lx %7s %lx %*s %*s %255s", &start, &end, rights,
+		        &offset, path) != 5 || rights[2] != 'x' ||
+		    strcmp(path, "[vsyscall]") == 0)
+			continue;
+		strcpy(map->path, path);
+		map->start = start;
+		map->end = end;
+		map->number = number_of(path);
+		map->bias = (int64_t)(module_file_address(&module, offset) -
+		    start);
+		n_maps++;
+	}
+	if (file != NULL)
+		fclose(file);
+}
+
+static const struct map *
+find_map(uint64_t address)
+{
+	for (int tries = 0; tries < 2; tries++) {
+		for (size_t i = 0; i < n_maps; i++)
+			if (address >= maps[i].start && address < maps[i].end)
+				return &maps[i];
+		if (tries == 0)
+			read_maps();
+	}
+	return NULL;
+}
+
+static const struct x86_instruction *
+instruction_at(uint64_t pc)
+{
+	struct code *code = &codes[pc * 0x9e3779b97f4a7c15 >> 50];
+	unsigned char bytes[X86_SIZE_MAX];
+
+	if (code->address != pc) {
+		code->address = pc;
+		if (!x86_decode(bytes, read_memory(pc, bytes, sizeof bytes), pc,
+		                &code->instruction)) {
+			fprintf(stderr, "%#lx: not decoded\n",
+			        (unsigned long)pc);
+			code->instruction.size = 0;
+		}
+	}
+	return &code->instruction;
+}
+
+/* ---- the truth ---- */
+
+/* The truth of the stack that the stack pointer is in. */
+static void
+choose_truth(uint64_t sp)
+{
+	struct truth *truth;
+
+	if (sp - truths[current].top + STACK_SIZE < 2 * STACK_SIZE)
+		return;
+	for (current = 0; current < n_truths; current++)
+		if (sp - truths[current].top + STACK_SIZE < 2 * STACK_SIZE)
+			return;
+	if (n_truths == STACKS_MAX)
+		exit(2);
+	truth = &truths[n_truths++];
+	truth->n = 0;
+	truth->top = sp;
+}
+
+static void
+truth_add(uint64_t pc, uint64_t slot)
+{
+	struct truth *truth = &truths[current];
+
+	if (truth->n == DEPTH_MAX)
+		exit(2);
+	truth->frames[truth->n++] = (struct truth_frame){ pc, slot };
+}
+
+static void
+truth_leave(uint64_t sp)
+{
+	struct truth *truth = &truths[current];
+
+	while (truth->n > 0 && truth->frames[truth->n - 1].slot < sp)
+		truth->n--;
+}
+
+/* After an instruction at `before`. */
+static void
+follow(const struct x86_instruction *i, uint64_t before,
+       const struct user_regs_struct *now, uint64_t sp_before)
+{
+	choose_truth(now->rsp);
+	truths[current].top = now->rsp;
+	if ((i->flow == X86_CALL || i->flow == X86_CALL_INDIRECT) &&
+	    now->rsp == sp_before - 8) {
+		truth_leave(now->rsp + 8);
+		/* A call of what follows only pushes an address. */
+		if (now->rip != before + i->size)
+			truth_add(before + i->size, now->rsp);
+		return;
+	}
+	/* vfork pops its return address, and pushes it again. */
+	if (i->flow != X86_NEXT || now->rsp > sp_before + 64)
+		truth_leave(now->rsp);
+}
+
+/* ---- walks ---- */
+
+static void
+walk_stack(struct stack_unwinder *unwinder, const struct user_regs_struct *now,
+           struct walk *walk)
+{
+	const uint64_t values[X86_64_REGISTERS] = { now->rax, now->rdx,
+		now->rcx, now->rbx, now->rsi, now->rdi, now->rbp, now->rsp,
+		now->r8, now->r9, now->r10, now->r11, now->r12, now->r13,
+		now->r14, now->r15, now->rip };
+	struct stack_frame frame = { .arch = &dwarf_x86_64,
+		.is_interrupted = true, .stack = copy,
+		.stack_start = now->rsp, .read_outside = read_number };
+	struct error error = { 0 };
+	int found = 1;
+
+	memcpy(frame.registers.value, values, sizeof values);
+	frame.registers.known = UINT64_MAX;
+	frame.stack_size = read_memory(now->rsp, copy, sizeof copy);
+	walk->n = 0;
+	while (found > 0 && walk->n < FRAMES_MAX) {
+		const uint64_t address = stack_frame_address(&frame);
+		const struct map *map = find_map(address);
+		struct module_file module = { .path = map != NULL ? map->path :
+			NULL };
+
+		if (map == NULL && walk->n > 0) {
+			frame.end = STACK_END_NO_RULES;
+			break;
+		}
+		walk->pcs[walk->n++] = stack_frame_pc(&frame);
+		found = stack_unwinder_step(unwinder, map == NULL ? NULL :
+		    &module, map == NULL ? 0 : map->number, map == NULL ? 0 :
+		    address + (uint64_t)map->bias, &frame, &error);
+	}
+	if (found < 0) {
+		fprintf(stderr, "%s\n", error.text);
+		exit(2);
+	}
+	if (frame.was_refuted)
+		walk->n--;
+	walk->end = frame.end;
+	walk->is_whole = found == 0 && frame.end == STACK_END_OUTERMOST;
+}
+
+static uint64_t
+truth_pc(const struct truth *truth, uint64_t pc, size_t i)
+{
+	return i == 0 ? pc : truth->frames[truth->n - i].pc;
+}
+
+/* Go's stacks end where they change to the thread's. */
+static bool ends_early;
+
+enum verdict { WHOLE, PARTIAL, WRONG };
+
+static enum verdict
+judge(const struct walk *walk, uint64_t pc)
+{
+	const struct truth *truth = &truths[current];
+
+	for (size_t i = 0; i < walk->n; i++)
+		if (i > truth->n || walk->pcs[i] != truth_pc(truth, pc, i))
+			return WRONG;
+	if (!walk->is_whole)
+		return PARTIAL;
+	return walk->n == truth->n + 1 || ends_early ? WHOLE : WRONG;
+}
+
+static void
+show_place(uint64_t pc)
+{
+	const struct map *map = find_map(pc);
+	const char *name = map == NULL ? NULL : strrchr(map->path, '/');
+
+	printf(" %s%s%#lx", map == NULL ? "" : name != NULL ? name + 1 :
+	       map->path, map == NULL ? "" : "+", (unsigned long)(pc +
+	       (map == NULL ? 0 : (uint64_t)map->bias)));
+}
+
+static void
+show(const char *what, const struct walk *walk, uint64_t pc)
+{
+	const struct truth *truth = &truths[current];
+
+	printf("# %s, end %d: walk", what, (int)walk->end);
+	for (size_t i = 0; i < walk->n && i < 12; i++)
+		show_place(walk->pcs[i]);
+	printf("; truth");
+	for (size_t i = 0; i <= truth->n && i < 12; i++)
+		show_place(truth_pc(truth, pc, i));
+	printf("\n");
+}
+
+/* ---- the program ---- */
+
+static void
+start(char **arguments)
+{
+	int status;
+
+	child = fork();
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		if (freopen("/dev/null", "w", stdout) != NULL)
+			execvp(arguments[0], arguments);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child ||
+	    !WIFSTOPPED(status))
+		exit(2);
+	ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL);
+}
+
+int
+main(int argc, char **argv)
+{
+	const unsigned long first = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
+	const unsigned long n = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
+	unsigned long counts[3] = { 0 }, shown[3] = { 0 };
+	struct user_regs_struct now, before;
+	struct error error = { 0 };
+	struct stack_unwinder *unwinder = stack_unwinder_new(&error);
+	int status = 0, number = 0;
+
+	truths = calloc(STACKS_MAX, sizeof *truths);
+	codes = calloc(CODE_CACHE, sizeof *codes);
+	ends_early = getenv("STEP_ENDS_EARLY") != NULL;
+	if (argc < 4 || unwinder == NULL || truths == NULL || codes == NULL)
+		return 2;
+	start(argv + 3);
+	ptrace(PTRACE_GETREGS, child, NULL, &now);
+	truths[0].top = now.rsp;
+	n_truths = 1;
+	for (unsigned long i = 0; i < first + n; i++) {
+		const struct x86_instruction *instruction =
+		    instruction_at(now.rip);
+		struct walk walk;
+
+		if (i >= first) {
+			enum verdict verdict;
+
+			walk_stack(unwinder, &now, &walk);
+			verdict = judge(&walk, now.rip);
+			counts[verdict]++;
+			if (verdict != WHOLE && shown[verdict]++ < SHOWN_MAX)
+				show(verdict == WRONG ? "wrong" : "partial",
+				     &walk, now.rip);
+		}
+		before = now;
+		if (ptrace(PTRACE_SINGLESTEP, child, NULL,
+		           (void *)(long)number) != 0 ||
+		    waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+			break;
+		ptrace(PTRACE_GETREGS, child, NULL, &now);
+		/* A handler that is entered: the kernel has called it. */
+		if (number != 0 && now.rsp < before.rsp) {
+			uint64_t back = 0;
+
+			choose_truth(now.rsp);
+			truths[current].top = now.rsp;
+			truth_add(before.rip, now.rsp);
+			read_number(NULL, now.rsp, 8, &back);
+			truth_add(back, now.rsp);
+		} else if (number == 0) {
+			follow(instruction, before.rip, &now, before.rsp);
+		}
+		number = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+	}
+	printf("%lu %lu %lu %lu\n", counts[WHOLE] + counts[PARTIAL] +
+	       counts[WRONG], counts[WHOLE], counts[PARTIAL], counts[WRONG]);
+	stack_unwinder_free(unwinder);
+	kill(child, SIGKILL);
+	return counts[WRONG] > 0;
+}
