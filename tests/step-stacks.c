@@ -32,10 +32,11 @@ enum {
 	DEPTH_MAX = 4096,
 	STACKS_MAX = 64,
 	FRAMES_MAX = 512,
-	STACK_SIZE = 1 << 20,		/* further away is another stack */
+	STACK_SIZE = 8 << 20,		/* of the first thread */
 	SHOWN_MAX = 12,
 	CODE_CACHE = 1 << 14,
 	COPY_MAX = 32768,
+	MOVE_MAX = 1 << 16,		/* more is another stack */
 };
 
 struct map {
@@ -48,10 +49,12 @@ struct map {
 /* What is returned to. */
 struct truth_frame {
 	uint64_t pc, slot;
+	bool is_sent;			/* by a signal: pc is not in the slot */
 };
 
 struct truth {
 	uint64_t top;			/* the last stack pointer */
+	bool is_open;			/* how it began was not seen */
 	struct truth_frame frames[DEPTH_MAX];	/* outermost first */
 	size_t n;
 };
@@ -59,7 +62,7 @@ struct truth {
 struct walk {
 	uint64_t pcs[FRAMES_MAX];
 	size_t n;
-	bool is_whole;
+	bool is_whole, has_left_stack;
 	enum stack_end end;
 };
 
@@ -75,6 +78,9 @@ static char paths[MAPS_MAX][256];
 static uint32_t n_paths;
 static struct truth *truths;
 static size_t n_truths, current;
+static size_t previous;			/* before the last change, */
+static size_t n_before;			/* frames of the current one then */
+static uint64_t first_sp;		/* at the program's start */
 static struct code *codes;
 static unsigned char copy[COPY_MAX];
 
@@ -174,22 +180,67 @@ instruction_at(uint64_t pc)
 
 /* ---- the truth ---- */
 
-/* The truth of the stack that the stack pointer is in. */
+/* Whether a truth has a frame whose return address was just below `sp`. */
+static bool
+truth_returns_to(const struct truth *truth, uint64_t sp)
+{
+	uint64_t value = 0;
+
+	for (size_t i = truth->n; i-- > 0;)
+		if (truth->frames[i].slot == sp - 8)
+			return read_number(NULL, sp - 8, 8, &value) &&
+			    value == truth->frames[i].pc;
+	return false;
+}
+
+/*
+ * Goes on with a truth.  Meanwhile another thread, whose steps are not seen, may
+ * have run on that stack.
+ */
+static void
+resume_truth(size_t i)
+{
+	struct truth *truth = &truths[i];
+
+	current = i;
+	n_before = truth->n;
+	for (size_t k = 0; k < truth->n; k++) {
+		uint64_t value = 0;
+
+		if (read_number(NULL, truth->frames[k].slot, 8, &value) &&
+		    (value == truth->frames[k].pc || truth->frames[k].is_sent))
+			continue;
+		truth->n = n_before = 0;
+		truth->is_open = true;
+	}
+}
+
+/*
+ * The stack pointer was set to somewhere else: to where another stack was left,
+ * to the first thread's own stack, or to one that is new, or was moved.
+ */
 static void
 choose_truth(uint64_t sp)
 {
-	struct truth *truth;
-
-	if (sp - truths[current].top + STACK_SIZE < 2 * STACK_SIZE)
+	if (sp - truths[current].top + MOVE_MAX <= 2 * MOVE_MAX)
 		return;
-	for (current = 0; current < n_truths; current++)
-		if (sp - truths[current].top + STACK_SIZE < 2 * STACK_SIZE)
+	previous = current;
+	if (first_sp - sp < STACK_SIZE) {
+		resume_truth(0);
+		return;
+	}
+	for (size_t i = 1; i < n_truths; i++)
+		if (i != current && (truths[i].top == sp ||
+		                     truth_returns_to(&truths[i], sp))) {
+			resume_truth(i);
 			return;
-	if (n_truths == STACKS_MAX)
-		exit(2);
-	truth = &truths[n_truths++];
-	truth->n = 0;
-	truth->top = sp;
+		}
+	current = n_truths < STACKS_MAX ? n_truths++ :
+	    1 + (size_t)(sp >> 11) % (STACKS_MAX - 1);
+	truths[current].n = 0;
+	truths[current].top = sp;
+	truths[current].is_open = true;
+	n_before = 0;
 }
 
 static void
@@ -199,7 +250,7 @@ truth_add(uint64_t pc, uint64_t slot)
 
 	if (truth->n == DEPTH_MAX)
 		exit(2);
-	truth->frames[truth->n++] = (struct truth_frame){ pc, slot };
+	truth->frames[truth->n++] = (struct truth_frame){ pc, slot, false };
 }
 
 static void
@@ -273,31 +324,80 @@ walk_stack(struct stack_unwinder *unwinder, const struct user_regs_struct *now,
 	if (frame.was_refuted)
 		walk->n--;
 	walk->end = frame.end;
+	walk->has_left_stack = frame.has_left_stack;
 	walk->is_whole = found == 0 && frame.end == STACK_END_OUTERMOST;
 }
 
-static uint64_t
-truth_pc(const struct truth *truth, uint64_t pc, size_t i)
+/*
+ * What the walk should be: of the current stack; or, for those that lead back
+ * from the thread's stack to that of a goroutine, to what that was left at.
+ */
+struct expected {
+	uint64_t pcs[DEPTH_MAX];	/* innermost first */
+	size_t n;
+	bool is_open;
+};
+
+static void
+expected_add(struct expected *expected, const struct truth *truth, size_t from)
 {
-	return i == 0 ? pc : truth->frames[truth->n - i].pc;
+	for (size_t i = truth->n; i-- > from && expected->n < DEPTH_MAX;)
+		expected->pcs[expected->n++] = truth->frames[i].pc;
+	expected->is_open = truth->is_open;
 }
 
-/* Go's stacks end where they change to the thread's. */
-static bool ends_early;
+static const struct expected *
+expect(uint64_t pc, bool is_back)
+{
+	static struct expected expected;
+
+	expected.pcs[0] = pc;
+	expected.n = 1;
+	expected_add(&expected, &truths[current], is_back ? n_before : 0);
+	if (is_back)
+		expected_add(&expected, &truths[previous], 0);
+	return &expected;
+}
+
+/*
+ * Go's stacks end where they change to the thread's, and at a function that was
+ * never called, but is returned to.
+ */
+static struct code_range goexit;
+
+static bool
+is_goexit(uint64_t pc)
+{
+	const struct map *map = find_map(pc);
+	const uint64_t address = map == NULL ? 0 : pc + (uint64_t)map->bias;
+
+	return address >= goexit.start && address < goexit.end;
+}
+
+static void
+find_goexit(const char *program)
+{
+	static const char *const names[] = { "runtime.goexit" };
+	struct elf_file file;
+
+	if (elf_file_open(&file, program) != ELF_FILE_OPEN)
+		return;
+	go_symbols_find(&file, names, 1, &goexit);
+	elf_file_close(&file);
+}
 
 enum verdict { WHOLE, PARTIAL, WRONG };
 
 static enum verdict
-judge(const struct walk *walk, uint64_t pc)
+judge(const struct walk *walk, const struct expected *expected)
 {
-	const struct truth *truth = &truths[current];
-
 	for (size_t i = 0; i < walk->n; i++)
-		if (i > truth->n || walk->pcs[i] != truth_pc(truth, pc, i))
+		if (i >= expected->n ? !expected->is_open &&
+		    !is_goexit(walk->pcs[i]) : walk->pcs[i] != expected->pcs[i])
 			return WRONG;
 	if (!walk->is_whole)
 		return PARTIAL;
-	return walk->n == truth->n + 1 || ends_early ? WHOLE : WRONG;
+	return walk->n == expected->n || goexit.start != 0 ? WHOLE : WRONG;
 }
 
 static void
@@ -312,16 +412,15 @@ show_place(uint64_t pc)
 }
 
 static void
-show(const char *what, const struct walk *walk, uint64_t pc)
+show(const char *what, const struct walk *walk,
+     const struct expected *expected)
 {
-	const struct truth *truth = &truths[current];
-
 	printf("# %s, end %d: walk", what, (int)walk->end);
-	for (size_t i = 0; i < walk->n && i < 12; i++)
+	for (size_t i = 0; i < walk->n && i < SHOWN_MAX; i++)
 		show_place(walk->pcs[i]);
 	printf("; truth");
-	for (size_t i = 0; i <= truth->n && i < 12; i++)
-		show_place(truth_pc(truth, pc, i));
+	for (size_t i = 0; i < expected->n && i < SHOWN_MAX; i++)
+		show_place(expected->pcs[i]);
 	printf("\n");
 }
 
@@ -358,12 +457,12 @@ main(int argc, char **argv)
 
 	truths = calloc(STACKS_MAX, sizeof *truths);
 	codes = calloc(CODE_CACHE, sizeof *codes);
-	ends_early = getenv("STEP_ENDS_EARLY") != NULL;
 	if (argc < 4 || unwinder == NULL || truths == NULL || codes == NULL)
 		return 2;
+	find_goexit(argv[3]);
 	start(argv + 3);
 	ptrace(PTRACE_GETREGS, child, NULL, &now);
-	truths[0].top = now.rsp;
+	truths[0].top = first_sp = now.rsp;
 	n_truths = 1;
 	for (unsigned long i = 0; i < first + n; i++) {
 		const struct x86_instruction *instruction =
@@ -371,14 +470,20 @@ main(int argc, char **argv)
 		struct walk walk;
 
 		if (i >= first) {
+			const struct expected *expected;
 			enum verdict verdict;
 
 			walk_stack(unwinder, &now, &walk);
-			verdict = judge(&walk, now.rip);
+			expected = expect(now.rip, false);
+			verdict = judge(&walk, expected);
+			if (verdict == WRONG && walk.has_left_stack) {
+				expected = expect(now.rip, true);
+				verdict = judge(&walk, expected);
+			}
 			counts[verdict]++;
 			if (verdict != WHOLE && shown[verdict]++ < SHOWN_MAX)
 				show(verdict == WRONG ? "wrong" : "partial",
-				     &walk, now.rip);
+				     &walk, expected);
 		}
 		before = now;
 		if (ptrace(PTRACE_SINGLESTEP, child, NULL,
@@ -393,6 +498,8 @@ main(int argc, char **argv)
 			choose_truth(now.rsp);
 			truths[current].top = now.rsp;
 			truth_add(before.rip, now.rsp);
+			truths[current].frames[truths[current].n - 1].is_sent =
+			    true;
 			read_number(NULL, now.rsp, 8, &back);
 			truth_add(back, now.rsp);
 		} else if (number == 0) {

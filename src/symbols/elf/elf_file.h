@@ -208,6 +208,28 @@ struct code_range {
 void go_symbols_find(const struct elf_file *file, const char *const *names,
                      size_t n, struct code_range *ranges);
 
+/*
+ * How many bytes each instruction of a Go program has on the stack, without the
+ * return address: exact in prologues and leaves, too.
+ */
+struct go_stacks;
+
+/*
+ * Copies the table; NULL in *stacks: the file has none.  Freed with
+ * go_stacks_free.  0, or -1 with *error set for want of memory.
+ */
+int go_stacks_read(const struct elf_file *file, struct go_stacks **stacks,
+                   struct error *error);
+void go_stacks_free(struct go_stacks *stacks);
+size_t go_stacks_bytes(const struct go_stacks *stacks);
+
+/*
+ * The bytes before the instruction at an address is executed.  False where the
+ * table does not tell.  O(log functions + bytes of one).
+ */
+bool go_stacks_find(const struct go_stacks *stacks, uint64_t address,
+                    uint32_t *size);
+
 /* ---- module_file.c ---- */
 
 /*

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* go_symbols.c -- the functions that a Go program names for itself.
+/* go_symbols.c -- the functions that a Go program names for itself, and the sizes
+ * of their frames.
  *
- * Go's runtime needs the names of all functions for its own stack traces, so a
- * stripped program has them, too: in the section .gopclntab.
+ * Go's runtime needs both for its own stack traces, so a stripped program has
+ * them, too: in the section .gopclntab.
  * Source: debug/gosym/pclntab.go of Go 1.2 to 1.23; runtime/symtab.go, pcHeader.
  */
 #include "src/symbols/elf/elf_file.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/base/progress.h"
 
 enum {
@@ -36,6 +39,7 @@ struct go_table {
 	size_t functions;		/* where the list begins; the places of
 					 * functions count from here */
 	size_t names;			/* where the names begin */
+	size_t values;			/* where values by address begin */
 	uint64_t text;			/* what addresses count from */
 };
 
@@ -121,7 +125,7 @@ static bool
 go_table_of(struct go_table *table, const struct elf_file *file,
             const unsigned char *bytes, size_t size, uint64_t address)
 {
-	uint64_t version, n, names = 0, functions;
+	uint64_t version, n, names = 0, values = 0, functions;
 	size_t entry;
 
 	*table = (struct go_table){ .bytes = bytes, .size = size };
@@ -136,12 +140,14 @@ go_table_of(struct go_table *table, const struct elf_file *file,
 	case GO_1_18:
 	case GO_1_20:
 		names = go_header_number(table, 3);
+		values = go_header_number(table, 6);
 		functions = go_header_number(table, 7);
 		table->field_size = 4;
 		table->text = go_text(table, file, address);
 		break;
 	case GO_1_16:
 		names = go_header_number(table, 2);
+		values = go_header_number(table, 5);
 		functions = go_header_number(table, 6);
 		break;
 	case GO_1_2:
@@ -153,10 +159,12 @@ go_table_of(struct go_table *table, const struct elf_file *file,
 	n = go_header_number(table, 0);
 	entry = 2 * table->field_size;
 	if (names >= table->size || functions >= table->size ||
+	    values >= table->size ||
 	    n > (table->size - functions) / entry)
 		return false;
 	table->n_functions = (size_t)n;
 	table->names = (size_t)names;
+	table->values = (size_t)values;
 	table->functions = (size_t)functions;
 	return true;
 }
@@ -226,18 +234,32 @@ go_find(struct go_table *table, const struct elf_file *file)
 	    NULL && go_search_section(table, file, ".data.rel.ro");
 }
 
-/* The offset of function i's name, from the start of all names. */
-static size_t
-go_name(const struct go_table *table, size_t i)
+/*
+ * A number of function i, of 4 bytes, `skipped` bytes behind its address.  False
+ * if it lies outside the table.
+ */
+static bool
+go_function_number(const struct go_table *table, size_t i, size_t skipped,
+                   size_t *number)
 {
 	const size_t from = table->version == GO_1_2 ? 0 : table->functions;
 	const uint64_t place = go_number(table, table->functions +
 	    (2 * i + 1) * table->field_size, table->field_size);
 
 	if (place >= table->size - from)
-		return SIZE_MAX;
-	return (size_t)go_number(table, from + (size_t)place +
-	                         table->field_size, 4);
+		return false;
+	*number = (size_t)go_number(table, from + (size_t)place +
+	                            table->field_size + skipped, 4);
+	return true;
+}
+
+/* The offset of function i's name, from the start of all names. */
+static size_t
+go_name(const struct go_table *table, size_t i)
+{
+	size_t name;
+
+	return go_function_number(table, i, 0, &name) ? name : SIZE_MAX;
 }
 
 /* names: a copy of the table from its names on, which ends in a NUL. */
@@ -318,4 +340,104 @@ go_symbols_find(const struct elf_file *file, const char *const *names, size_t n,
 			ranges[which] = (struct code_range){
 				go_entry(&table, i), go_entry(&table, i + 1) };
 	}
+}
+
+/* ---- stacks ---- */
+
+struct go_stacks {
+	struct go_table table;
+	unsigned char *bytes;	/* a copy */
+	unsigned quantum;	/* bytes that addresses are counted in */
+};
+
+int
+go_stacks_read(const struct elf_file *file, struct go_stacks **stacks,
+               struct error *error)
+{
+	struct go_table table;
+
+	*stacks = NULL;
+	if (!go_find(&table, file) || table.n_functions == 0)
+		return 0;
+	*stacks = memory_array(1, sizeof **stacks, error);
+	if (*stacks == NULL)
+		return -1;
+	(*stacks)->bytes = memory_copy(table.bytes, table.size, 1, error);
+	if ((*stacks)->bytes == NULL) {
+		free(*stacks);
+		*stacks = NULL;
+		return -1;
+	}
+	table.bytes = (*stacks)->bytes;
+	(*stacks)->table = table;
+	(*stacks)->quantum = table.bytes[6];
+	return 0;
+}
+
+void
+go_stacks_free(struct go_stacks *stacks)
+{
+	if (stacks == NULL)
+		return;
+	free(stacks->bytes);
+	free(stacks);
+}
+
+size_t
+go_stacks_bytes(const struct go_stacks *stacks)
+{
+	return stacks == NULL ? 0 : sizeof *stacks + stacks->table.size;
+}
+
+/* Takes 7 bits from each byte, the lowest first; false: no end. */
+static bool
+go_take_number(const struct go_table *table, size_t *at, uint32_t *number)
+{
+	*number = 0;
+	for (unsigned bits = 0; bits < 35 && *at < table->size; bits += 7) {
+		const unsigned char byte = table->bytes[(*at)++];
+
+		*number |= (uint32_t)(byte & 0x7f) << (bits < 32 ? bits : 31);
+		if (byte < 0x80)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Values by address are pairs: by how much the value differs from the one
+ * before (the first from -1), with the sign in the lowest bit, and for how many
+ * quanta of code it holds.  A difference of 0 after the first ends them.
+ */
+bool
+go_stacks_find(const struct go_stacks *stacks, uint64_t address,
+               uint32_t *size)
+{
+	enum { BEFORE_PCSP = 8 };	/* the name, and two numbers */
+	const struct go_table *table = &stacks->table;
+	const size_t n = partition_point(table->n_functions, i,
+	                                 go_entry(table, i) <= address);
+	uint32_t value = UINT32_MAX, difference, distance;
+	uint64_t until;
+	size_t at;
+
+	if (n == 0 || address >= go_entry(table, n) ||
+	    !go_function_number(table, n - 1, 4 + BEFORE_PCSP, &at) ||
+	    at == 0 || at >= table->size - table->values)
+		return false;
+	at += table->values;
+	until = go_entry(table, n - 1);
+	for (bool is_first = true;; is_first = false) {
+		if (!go_take_number(table, &at, &difference) ||
+		    (difference == 0 && !is_first) ||
+		    !go_take_number(table, &at, &distance))
+			return false;
+		value += (difference & 1) != 0 ? ~(difference >> 1) :
+		    difference >> 1;
+		until += (uint64_t)distance * stacks->quantum;
+		if (address < until)
+			break;
+	}
+	*size = value;
+	return value <= INT32_MAX;
 }

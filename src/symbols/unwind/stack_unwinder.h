@@ -35,7 +35,8 @@ int unwind_ranges_add(struct symbol_table *ranges, const struct elf_file *file,
 struct unwind_table;
 
 /*
- * Reads both sections of the module's own file, and closes it again; empty for
+ * Reads both sections of the module's own file, and Go's table, and closes it
+ * again; empty for
  * NULL, or where there is no such file, or none of a known processor, or
  * nothing in it.  Time O(bytes of the sections), and sorting where they are not
  * in the order of addresses.  Freed with unwind_table_free; NULL with *error set

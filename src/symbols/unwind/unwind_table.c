@@ -16,18 +16,18 @@ enum {
 	UNWIND_SECTION_MAX = 256 << 20,	/* bytes, uncompressed */
 	SIGRETURNS_MAX = 4,	/* programs have one */
 	STUB_SECTIONS = 2,
-	GO_ENDS = 5,
+	GO_ENDS = 7,
 	GO_CHANGES = 4,
 };
 
 /*
  * Functions of Go's runtime at which a stack ends: the outermost ones, and those
- * that have changed from a goroutine's stack to the thread's.  The rules that Go
- * writes for them read a caller from whatever the stack has there.
+ * that change from a goroutine's stack to the thread's, or back.  The rules that
+ * Go writes for them read a caller from whatever the stack has there.
  */
 static const char *const go_ends[GO_ENDS] = {
 	"runtime.goexit", "runtime.rt0_go", "runtime.systemstack",
-	"runtime.mcall", "runtime.morestack",
+	"runtime.mcall", "runtime.morestack", "runtime.gogo", "gogo",
 };
 
 /*
@@ -67,6 +67,7 @@ struct unwind_table {
 	const struct dwarf_arch *arch;
 	struct unwind_part parts[SECTIONS];
 	struct code_range go_ends[GO_ENDS];
+	struct go_stacks *go;		/* NULL: it is not of Go */
 	struct unwind_code code;
 };
 
@@ -153,13 +154,15 @@ unwind_table_free(struct unwind_table *table)
 		free(table->parts[i].bytes);
 		free(table->parts[i].ranges);
 	}
+	if (table != NULL)
+		go_stacks_free(table->go);
 	free(table);
 }
 
 size_t
 unwind_table_bytes(const struct unwind_table *table)
 {
-	size_t n = sizeof *table;
+	size_t n = sizeof *table + go_stacks_bytes(table->go);
 
 	for (size_t i = 0; i < SECTIONS; i++)
 		n += (size_t)(table->parts[i].section.end -
@@ -239,6 +242,8 @@ unwind_table_read(const struct module_file *module, struct error *error)
 		result = unwind_table_read_part(&table->parts[i], &file, i == 1,
 		                                error);
 	go_symbols_find(&file, go_ends, GO_ENDS, table->go_ends);
+	if (result == 0 && table->arch == &dwarf_x86_64)
+		result = go_stacks_read(&file, &table->go, error);
 	elf_file_close(&file);
 	if (result == 0)
 		return table;
@@ -423,6 +428,18 @@ unwind_code_find(const struct unwind_code *code, const struct dwarf_arch *arch,
 	return true;
 }
 
+/* Go's functions save no register but the frame pointer. */
+static void
+unwind_go_row(uint32_t size, struct cfi_row *row)
+{
+	memset(row, 0, sizeof *row);
+	row->kinds[CFI_CFA] = CFI_REGISTER;
+	row->cfa_register = X86_64_RSP;
+	row->operands[CFI_CFA].offset = (int64_t)size + 8;
+	row->kinds[X86_64_RIP] = CFI_OFFSET;
+	row->operands[X86_64_RIP].offset = -8;
+}
+
 /* ---- look-up ---- */
 
 /* The last range that starts at an address or before it; NULL: none. */
@@ -440,6 +457,7 @@ unwind_table_find(struct unwind_table *table, const struct module_file *module,
                   uint64_t address, struct cfi_scratch *scratch)
 {
 	const struct dwarf_arch *arch = table->arch;
+	uint32_t size;
 
 	for (size_t i = 0; i < GO_ENDS && arch != NULL; i++)
 		if (is_in_range(&table->go_ends[i], address)) {
@@ -476,5 +494,8 @@ unwind_table_find(struct unwind_table *table, const struct module_file *module,
 		                     &scratch->row))
 			return true;
 	}
-	return false;
+	if (table->go == NULL || !go_stacks_find(table->go, address, &size))
+		return false;
+	unwind_go_row(size, &scratch->row);
+	return true;
 }
