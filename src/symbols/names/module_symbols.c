@@ -8,6 +8,7 @@
 
 #include "src/base/memory.h"
 #include "src/symbols/elf/elf_file.h"
+#include "src/symbols/unwind/code_rules.h"
 #include "src/symbols/unwind/stack_unwinder.h"
 
 struct module_symbols {
@@ -20,6 +21,7 @@ struct module_symbols {
 	enum module_symbols_state state;
 	struct symbol_table *functions, *stubs;	/* NULL before reading */
 	struct symbol_table *ranges;	/* NULL before they are needed */
+	struct code_rules *code;	/* likewise */
 };
 
 struct module_symbols *
@@ -64,6 +66,8 @@ forget_tables(struct module_symbols *module)
 	symbol_table_free(module->functions);
 	symbol_table_free(module->stubs);
 	symbol_table_free(module->ranges);
+	code_rules_free(module->code);
+	module->code = NULL;
 	module->functions = module->stubs = module->ranges = NULL;
 }
 
@@ -247,11 +251,72 @@ is_one_function(const struct symbol_table *ranges, uint64_t one,
 	return a == b || (a != NULL && b != NULL && a->start == b->start);
 }
 
+/* The rules of the module's code; NULL with *error set. */
+static struct code_rules *
+module_symbols_code(struct module_symbols *module, struct error *error)
+{
+	const struct module_file file = module_symbols_file_of(module);
+
+	if (module->code == NULL)
+		module->code = code_rules_new(&file, error);
+	return module->code;
+}
+
+/*
+ * Whether a symbol without size has an address: the unwind tables know no other
+ * function there, and the symbol's code goes on to it.  1, 0, or -1.
+ */
+static int
+module_symbols_reach(struct module_symbols *module, const struct symbol *symbol,
+                     uint64_t address, struct error *error)
+{
+	struct code_rules *code;
+	enum code_answer answer;
+
+	if (!is_one_function(module->ranges, symbol->start, address))
+		return 0;
+	/* The tables are certain about where their functions end. */
+	if (address == symbol->start ||
+	    symbol_table_find(module->ranges, address) != NULL)
+		return 1;
+	code = module_symbols_code(module, error);
+	if (code == NULL)
+		return -1;
+	answer = code_rules_reaches(code, symbol->start, address, error);
+	return answer == CODE_NO_MEMORY ? -1 : answer != CODE_NO;
+}
+
+/*
+ * The function outside of symbols, as the unwind tables have it, or the code
+ * tells: this may be a part of one that has a symbol.
+ */
+static int
+module_symbols_find_nameless(struct module_symbols *module, uint64_t address,
+                             const struct symbol **found, struct error *error)
+{
+	const struct symbol *named;
+	struct code_rules *code;
+
+	*found = symbol_table_find(module->ranges, address);
+	if (*found != NULL)
+		return 0;
+	code = module_symbols_code(module, error);
+	if (code == NULL ||
+	    code_rules_symbol(code, address, found, error) != 0)
+		return -1;
+	named = *found == NULL ? NULL :
+	    symbol_table_find(module->functions, (*found)->start);
+	if (named != NULL && named->start == (*found)->start)
+		*found = named;
+	return 0;
+}
+
 int
 module_symbols_find(struct module_symbols *module, uint64_t address,
                     const struct symbol **found, struct error *error)
 {
 	const struct symbol *unsized;
+	int is_reached;
 
 	*found = NULL;
 	if (!module->is_read)
@@ -265,10 +330,12 @@ module_symbols_find(struct module_symbols *module, uint64_t address,
 		return 0;
 	if (module->ranges == NULL && read_ranges(module, error) != 0)
 		return -1;
-	*found = unsized != NULL &&
-	    is_one_function(module->ranges, unsized->start, address) ?
-	    unsized : symbol_table_find(module->ranges, address);
-	return 0;
+	is_reached = unsized == NULL ? 0 :
+	    module_symbols_reach(module, unsized, address, error);
+	if (is_reached > 0)
+		*found = unsized;
+	return is_reached < 0 ? -1 : is_reached > 0 ? 0 :
+	    module_symbols_find_nameless(module, address, found, error);
 }
 
 char *

@@ -167,14 +167,15 @@ size_t module_symbols_count(const struct module_symbols *module);
 
 /*
  * Finds the symbol that an address belongs to, chosen as elf_file.h says;
- * but a symbol without size does not reach into the next function that the
- * unwind tables have.  Outside of all symbols, *found is the function from the
- * unwind tables, with an empty name; else NULL.  Equal symbols are equal
- * pointers, valid as long as the module.  Only after module_symbols_read.
+ * but a symbol without size ends where its code does, as it is decoded, and
+ * before the next function that the unwind tables have.  Outside of all symbols,
+ * *found is the function from the unwind tables or the code, with an empty name;
+ * else NULL.  Equal symbols are equal pointers, valid as long as the module.
+ * Only after module_symbols_read.
  *
- * Reads the unwind tables (stack_unwinder.h) of the module's own file when
- * they are first needed.  0 with *found, or -1 with *error set for want of
- * memory.
+ * Reads the unwind tables (stack_unwinder.h) and the code (code_rules.h) of the
+ * module's own file when they are first needed.  0 with *found, or -1 with
+ * *error set for want of memory.
  */
 int module_symbols_find(struct module_symbols *module, uint64_t address,
                         const struct symbol **found, struct error *error);

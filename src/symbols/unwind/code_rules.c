@@ -149,6 +149,8 @@ code_rules_function(struct code_rules *rules, uint64_t start,
 		code_function_free(function);
 		return NULL;
 	}
+	function->symbol = (struct symbol){ .name = "", .start = start,
+		.limit = code_map_end(&rules->map, start), .is_local = true };
 	rules->functions[i] = function;
 	rules->n++;
 	rules->n_bytes += sizeof *function +
@@ -321,24 +323,35 @@ code_rules_from_jumps(struct code_rules *rules, uint64_t address,
 	return 0;
 }
 
+/* The function that an address is in; NULL in *function: it is not known. */
 static int
-code_rules_find_rule(struct code_rules *rules, uint64_t address,
-                     const struct code_rule **rule, struct error *error)
+code_rules_find_function(struct code_rules *rules, uint64_t address,
+                         const struct code_function **function,
+                         struct error *error)
 {
 	static int (*const ways[])(struct code_rules *, uint64_t,
 	    const struct code_function **, bool *, struct error *) = {
 		code_rules_from_start, code_rules_from_jumps,
 		code_rules_from_pointers };
-	const struct code_function *function = NULL;
 	bool is_lost = false;
 
-	*rule = NULL;
+	*function = NULL;
 	for (size_t i = 0; i < sizeof ways / sizeof *ways &&
-	     function == NULL && !is_lost; i++)
-		if (ways[i](rules, address, &function, &is_lost, error) != 0)
+	     *function == NULL && !is_lost; i++)
+		if (ways[i](rules, address, function, &is_lost, error) != 0)
 			return -1;
-	if (function != NULL)
-		*rule = code_function_find(function, address);
+	return 0;
+}
+
+int
+code_rules_symbol(struct code_rules *rules, uint64_t address,
+                  const struct symbol **symbol, struct error *error)
+{
+	const struct code_function *function;
+
+	if (code_rules_find_function(rules, address, &function, error) != 0)
+		return -1;
+	*symbol = function != NULL ? &function->symbol : NULL;
 	return 0;
 }
 
@@ -376,10 +389,12 @@ int
 code_rules_find(struct code_rules *rules, uint64_t address,
                 struct cfi_row *row, struct error *error)
 {
+	const struct code_function *function;
 	const struct code_rule *rule;
 
-	if (code_rules_find_rule(rules, address, &rule, error) != 0)
+	if (code_rules_find_function(rules, address, &function, error) != 0)
 		return -1;
+	rule = function != NULL ? code_function_find(function, address) : NULL;
 	if (rule == NULL || !rule->is_known)
 		return 0;
 	code_rule_make_row(rule, row);

@@ -141,6 +141,7 @@ struct code_rule {
 /* A function, as far as it was followed from its start. */
 struct code_function {
 	uint64_t start;
+	struct symbol symbol;		/* of code_rules_symbol */
 	struct code_rule *rules;	/* [n_rules] by start */
 	size_t n_rules;
 	uint64_t *tails;		/* [n_tails] functions that it ends by
@@ -186,6 +187,15 @@ size_t code_rules_bytes(const struct code_rules *rules);
  */
 int code_rules_find(struct code_rules *rules, uint64_t address,
                     struct cfi_row *row, struct error *error);
+
+/*
+ * The function that an address is in, as a symbol with an empty name and no
+ * size: the same for all of its addresses, wherever they lie.  It lives as long
+ * as the rules.  0; NULL in *symbol if the code does not tell; or -1 with *error
+ * set for want of memory.
+ */
+int code_rules_symbol(struct code_rules *rules, uint64_t address,
+                      const struct symbol **symbol, struct error *error);
 
 enum code_answer {
 	CODE_NO,

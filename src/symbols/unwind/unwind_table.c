@@ -327,7 +327,7 @@ unwind_code_note_stubs(struct unwind_code *code, size_t i,
 	}
 }
 
-/* Finds what lies between mov %rsp, %r12 and mov %r12, %rsp in a function. */
+/* Finds what lies from mov %rsp, %r12 to mov %r12, %rsp in a function. */
 static void
 unwind_code_note_change(struct unwind_code *code, size_t i,
                         const struct code_range *function,
@@ -349,7 +349,7 @@ unwind_code_note_change(struct unwind_code *code, size_t i,
 	if (to != NULL)
 		code->changes[i] = (struct code_range){
 			function->start + (uint64_t)(from - bytes),
-			function->start + (uint64_t)(to - bytes) };
+			function->start + (uint64_t)(to - bytes) + sizeof end };
 }
 
 static void
