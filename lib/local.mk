@@ -512,13 +512,17 @@ check-suites: all
 check-stacks: all tests/check-stacks.la
 	$(AM_TESTS_ENVIRONMENT) ROUNDS=20 $(PYTHON3) $(srcdir)/tests/real-stacks.py
 
+# A hundred times as many steps of programs without unwind tables.
+check-steps: all tests/step-stacks
+	$(AM_TESTS_ENVIRONMENT) STEPS=600000 $(PYTHON3) $(srcdir)/tests/stepped.py
+
 # All programs once more, with resources of every kind at once.
 check-compat: all
 	$(AM_TESTS_ENVIRONMENT) \
 	options='-r cpu -r real -r alloc-bytes -r page-faults' \
 	$(SHELL) $(srcdir)/tests/compat.sh
 
-check-long: check-storm check-kills check-suites check-stacks check-compat \
-	check-rounds
-.PHONY: check-storm check-kills check-suites check-stacks check-compat \
-	check-long
+check-long: check-storm check-kills check-suites check-stacks check-steps \
+	check-compat check-rounds
+.PHONY: check-storm check-kills check-suites check-stacks check-steps \
+	check-compat check-long

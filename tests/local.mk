@@ -73,7 +73,8 @@ recording_scripts = \
 	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py \
 	tests/mapped.py tests/mcp.py \
 	tests/names.py tests/namespaces.py tests/python.py tests/record.sh \
-	tests/recordings.sh tests/report.py tests/static.py tests/test-prompt.py \
+	tests/recordings.sh tests/report.py tests/static.py tests/stepped.py \
+	tests/test-prompt.py \
 	tests/threads.py
 measured_tests += $(measured_scripts)
 recording_tests += $(recording_scripts)
@@ -138,9 +139,9 @@ unit_tests = $(format_tests) \
 	tests/test-views \
 	tests/test-views-properties
 
-# It traces instructions of x86-64.
+# They know instructions of x86-64.
 if COLLECTOR
-unit_tests += tests/test-stack-unwinder
+unit_tests += tests/test-code-rules tests/test-stack-unwinder
 endif
 
 if HAVE_CMOCKA
@@ -272,6 +273,10 @@ tests_test_stack_unwinder_SOURCES = tests/test-stack-unwinder.c \
 	tests/programs/shapes.c tests/programs/shapes.h
 tests_test_stack_unwinder_CFLAGS = $(unit_cflags) -O2 -fomit-frame-pointer
 tests_test_stack_unwinder_LDADD = $(unit_libs)
+
+tests_test_code_rules_SOURCES = tests/test-code-rules.c tests/random-numbers.h
+tests_test_code_rules_CFLAGS = $(unit_cflags)
+tests_test_code_rules_LDADD = $(unit_libs)
 EXTRA_DIST += tests/circles.awk tests/fuzz-dwarf.c
 
 # It has addresses in its own code.
@@ -377,11 +382,14 @@ tests_test_views_properties_SOURCES = tests/test-views-properties.c \
 tests_test_views_properties_CFLAGS = $(unit_cflags)
 tests_test_views_properties_LDADD = $(unit_libs)
 
-# It writes tables for parquet.py.
+# It executes programs of stepped.py step by step.
 check_PROGRAMS += tests/step-stacks
+EXTRA_DIST += tests/programs/tableless.c tests/programs/tableless.S
 tests_step_stacks_SOURCES = tests/step-stacks.c
 tests_step_stacks_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 tests_step_stacks_LDADD = $(core_libs)
+
+# It writes tables for parquet.py.
 check_PROGRAMS += tests/parquet-tables
 tests_parquet_tables_SOURCES = tests/parquet-tables.c tests/random-numbers.h
 tests_parquet_tables_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)

@@ -3,11 +3,13 @@
  *
  *	step-stacks FIRST N COMMAND ARGUMENT...
  *
- * Runs the command, lets it execute FIRST instructions, and then walks its
- * stack before each of the next N.  The truth is kept beside it: a call adds
+ * Runs the command, lets it execute FIRST instructions, or what it does until it
+ * raises SIGTRAP if FIRST is "trap", and then walks its stack before each of the
+ * next N.  The truth is kept beside it: a call adds
  * the address it returns to, and what lies below the stack pointer after a
  * return or a jump has been left.  Other stacks, as goroutines have, get a
- * truth of their own.  Prints, in one line:
+ * truth of their own.  At the trap, the truth is what the first walk says, which
+ * all others must agree with.  Prints, in one line:
  *
  *	WALKED WHOLE PARTIAL WRONG
  *
@@ -61,6 +63,7 @@ struct truth {
 
 struct walk {
 	uint64_t pcs[FRAMES_MAX];
+	uint64_t slots[FRAMES_MAX];	/* where each was read */
 	size_t n;
 	bool is_whole, has_left_stack;
 	enum stack_end end;
@@ -278,7 +281,8 @@ follow(const struct x86_instruction *i, uint64_t before,
 		return;
 	}
 	/* vfork pops its return address, and pushes it again. */
-	if (i->flow != X86_NEXT || now->rsp > sp_before + 64)
+	if (i->flow == X86_RETURN || i->flow == X86_JUMP ||
+	    i->flow == X86_JUMP_INDIRECT || now->rsp > sp_before + 64)
 		truth_leave(now->rsp);
 }
 
@@ -312,6 +316,7 @@ walk_stack(struct stack_unwinder *unwinder, const struct user_regs_struct *now,
 			frame.end = STACK_END_NO_RULES;
 			break;
 		}
+		walk->slots[walk->n] = frame.return_at;
 		walk->pcs[walk->n++] = stack_frame_pc(&frame);
 		found = stack_unwinder_step(unwinder, map == NULL ? NULL :
 		    &module, map == NULL ? 0 : map->number, map == NULL ? 0 :
@@ -426,6 +431,25 @@ show(const char *what, const struct walk *walk,
 
 /* ---- the program ---- */
 
+/* Lets the program run to its trap. */
+static void
+run_to_trap(struct stack_unwinder *unwinder)
+{
+	struct user_regs_struct now;
+	struct walk walk;
+	int status;
+
+	ptrace(PTRACE_CONT, child, NULL, NULL);
+	if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
+		exit(2);
+	ptrace(PTRACE_GETREGS, child, NULL, &now);
+	walk_stack(unwinder, &now, &walk);
+	if (!walk.is_whole)
+		exit(2);
+	for (size_t i = walk.n; i-- > 1;)
+		truth_add(walk.pcs[i], walk.slots[i]);
+}
+
 static void
 start(char **arguments)
 {
@@ -461,6 +485,8 @@ main(int argc, char **argv)
 		return 2;
 	find_goexit(argv[3]);
 	start(argv + 3);
+	if (strcmp(argv[1], "trap") == 0)
+		run_to_trap(unwinder);
 	ptrace(PTRACE_GETREGS, child, NULL, &now);
 	truths[0].top = first_sp = now.rsp;
 	n_truths = 1;

@@ -1033,7 +1033,7 @@ flow_rule(const struct code_flow *flow, const struct flow_node *node)
 }
 
 static int
-compare_nodes(const void *left, const void *right, void *context)
+flow_compare_nodes(const void *left, const void *right, void *context)
 {
 	const struct flow_node *a = left, *b = right;
 
@@ -1050,7 +1050,7 @@ flow_make_rules(struct code_flow *flow, struct error *error)
 	size_t capacity = 0;
 
 	if (sort_items(flow->nodes, flow->n, sizeof *flow->nodes,
-	               compare_nodes, NULL, error) != 0)
+	               flow_compare_nodes, NULL, error) != 0)
 		return -1;
 	for (size_t i = 0; i < flow->n; i++) {
 		struct code_rule *last = function->n_rules > 0 ?

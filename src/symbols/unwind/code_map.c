@@ -23,7 +23,7 @@ enum {
 /* ---- sections ---- */
 
 static int
-code_map_compare(const void *left, const void *right, void *context)
+code_map_compare_sections(const void *left, const void *right, void *context)
 {
 	const struct code_section *a = left, *b = right;
 
@@ -71,7 +71,7 @@ code_map_copy(struct code_map *map, const struct elf_file *file,
 		map->n_sections++;
 	}
 	return sort_items(map->sections, map->n_sections,
-	                  sizeof *map->sections, code_map_compare, NULL, error);
+	                  sizeof *map->sections, code_map_compare_sections, NULL, error);
 }
 
 static const struct code_section *
@@ -286,7 +286,7 @@ code_map_read_section(struct code_map *map, const struct code_section *section,
 /* ---- order ---- */
 
 static int
-compare_starts(const void *left, const void *right, void *context)
+code_map_compare_starts(const void *left, const void *right, void *context)
 {
 	const struct code_start *a = left, *b = right;
 
@@ -295,7 +295,7 @@ compare_starts(const void *left, const void *right, void *context)
 }
 
 static int
-compare_jumps(const void *left, const void *right, void *context)
+code_map_compare_jumps(const void *left, const void *right, void *context)
 {
 	const struct code_jump *a = left, *b = right;
 
@@ -306,7 +306,7 @@ compare_jumps(const void *left, const void *right, void *context)
 }
 
 static int
-compare_addresses(const void *left, const void *right, void *context)
+code_map_compare_addresses(const void *left, const void *right, void *context)
 {
 	const uint64_t *a = left, *b = right;
 
@@ -349,13 +349,13 @@ static int
 code_map_sort(struct code_map *map, struct error *error)
 {
 	if (sort_items(map->starts, map->n_starts, sizeof *map->starts,
-	               compare_starts, NULL, error) != 0 ||
+	               code_map_compare_starts, NULL, error) != 0 ||
 	    sort_items(map->jumps, map->n_jumps, sizeof *map->jumps,
-	               compare_jumps, NULL, error) != 0 ||
+	               code_map_compare_jumps, NULL, error) != 0 ||
 	    sort_items(map->taken, map->n_taken, sizeof *map->taken,
-	               compare_addresses, NULL, error) != 0 ||
+	               code_map_compare_addresses, NULL, error) != 0 ||
 	    sort_items(map->unreached, map->n_unreached,
-	               sizeof *map->unreached, compare_addresses, NULL,
+	               sizeof *map->unreached, code_map_compare_addresses, NULL,
 	               error) != 0)
 		return -1;
 	code_map_join_starts(map);
