@@ -517,13 +517,14 @@ main(int argc, char **argv)
 		    waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
 			break;
 		ptrace(PTRACE_GETREGS, child, NULL, &now);
-		/* A handler that is entered: the kernel has called it. */
+		/* A handler that is entered: the kernel has called it, and has
+		 * put the registers behind its return address. */
 		if (number != 0 && now.rsp < before.rsp) {
 			uint64_t back = 0;
 
 			choose_truth(now.rsp);
 			truths[current].top = now.rsp;
-			truth_add(before.rip, now.rsp);
+			truth_add(before.rip, now.rsp + 8);
 			truths[current].frames[truths[current].n - 1].is_sent =
 			    true;
 			read_number(NULL, now.rsp, 8, &back);

@@ -92,13 +92,21 @@ compare(const void *left, const void *right)
 	return (leaf(*a) > leaf(*b)) - (leaf(*a) < leaf(*b));
 }
 
+static void
+handle(int number)
+{
+	sink += guarded((unsigned)number);
+}
+
 int
 main(void)
 {
 	unsigned numbers[40], sum = 0;
 
 	raise(SIGTRAP);
+	signal(SIGUSR1, handle);
 	for (unsigned round = 0; round < 20; round++) {
+		raise(SIGUSR1);
 		for (unsigned i = 0; i < 40; i++)
 			numbers[i] = i * 7919 % 41 + round;
 		qsort(numbers, 40, sizeof *numbers, compare);

@@ -794,7 +794,7 @@ flow_is_other(const struct code_map *map, const struct flow_extent *extent,
 }
 
 /* A walk through a callee, up to its first return. */
-struct flow_search {
+struct code_search {
 	struct flow_extent extent;
 	uint64_t seen[FLOW_SEARCH_SIZE / 64];	/* a bit for each byte */
 	uint64_t left[FLOW_SEARCH_BRANCHES];	/* still to be followed */
@@ -803,7 +803,7 @@ struct flow_search {
 
 /* Follows instructions up to a jump; true: the callee may return. */
 static bool
-flow_search_on(struct flow_search *search, const struct code_map *map,
+flow_search_on(struct code_search *search, const struct code_map *map,
                uint64_t address, uint64_t *budget)
 {
 	const struct flow_extent *extent = &search->extent;
@@ -855,7 +855,7 @@ flow_may_return(struct code_flow *flow, uint64_t callee, uint64_t *budget)
 {
 	struct flow_callee *known = &flow->callees[flow_hash(callee,
 	    FLOW_CALLEES)];
-	struct flow_search search = { .extent = { callee,
+	struct code_search search = { .extent = { callee,
 	    code_map_end(flow->map, callee) } };
 
 	if (known->address == callee)

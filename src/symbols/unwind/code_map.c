@@ -71,7 +71,8 @@ code_map_copy(struct code_map *map, const struct elf_file *file,
 		map->n_sections++;
 	}
 	return sort_items(map->sections, map->n_sections,
-	                  sizeof *map->sections, code_map_compare_sections, NULL, error);
+	                  sizeof *map->sections, code_map_compare_sections, NULL,
+	                  error);
 }
 
 static const struct code_section *
