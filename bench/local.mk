@@ -110,6 +110,13 @@ bench-comparisons: all
 		$(srcdir)/bench/comparisons.py -n $${RUNS:-30} $${PLANTED:-}
 .PHONY: bench-comparisons
 
+# How many stacks of programs without unwind tables are whole.
+EXTRA_DIST += bench/tableless.py
+bench-tableless: all
+	CPPROF='$(abs_builddir)/cpprof' $(PYTHON3) \
+		$(srcdir)/bench/tableless.py $${ROUNDS:-3}
+.PHONY: bench-tableless
+
 # Calls that could wait, and hardly do, under `-r real`.
 EXTRA_DIST += bench/waits.py
 if COLLECTOR

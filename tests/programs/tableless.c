@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tableless.c -- functions of difficult shapes, to be compiled without unwind
- * tables.  It raises SIGTRAP when it begins: see tests/stepped.py.
+ * tables.  Without a number of rounds it raises SIGTRAP when it begins: see
+ * tests/stepped.py.
  */
 #include <alloca.h>
 #include <signal.h>
@@ -99,13 +100,15 @@ handle(int number)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+	const unsigned rounds = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
 	unsigned numbers[40], sum = 0;
 
-	raise(SIGTRAP);
+	if (argc == 1)
+		raise(SIGTRAP);
 	signal(SIGUSR1, handle);
-	for (unsigned round = 0; round < 20; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		raise(SIGUSR1);
 		for (unsigned i = 0; i < 40; i++)
 			numbers[i] = i * 7919 % 41 + round;

@@ -413,7 +413,10 @@ bool
 go_stacks_find(const struct go_stacks *stacks, uint64_t address,
                uint32_t *size)
 {
-	enum { BEFORE_PCSP = 8 };	/* the name, and two numbers */
+	enum {
+		BEFORE_PCSP = 8,	/* arguments, deferreturn */
+		MOST_PAIRS = 1 << 16,
+	};
 	const struct go_table *table = &stacks->table;
 	const size_t n = partition_point(table->n_functions, i,
 	                                 go_entry(table, i) <= address);
@@ -427,9 +430,10 @@ go_stacks_find(const struct go_stacks *stacks, uint64_t address,
 		return false;
 	at += table->values;
 	until = go_entry(table, n - 1);
-	for (bool is_first = true;; is_first = false) {
-		if (!go_take_number(table, &at, &difference) ||
-		    (difference == 0 && !is_first) ||
+	for (unsigned i = 0;; i++) {
+		if (i == MOST_PAIRS ||
+		    !go_take_number(table, &at, &difference) ||
+		    (difference == 0 && i > 0) ||
 		    !go_take_number(table, &at, &distance))
 			return false;
 		value += (difference & 1) != 0 ? ~(difference >> 1) :

@@ -896,8 +896,9 @@ flow_return(struct code_flow *flow, const struct flow_return *edge,
 	const struct flow_node *node = flow_find(flow, edge->address);
 
 	flow_apply_call(&state);
-	if (node != NULL && !flow_is(&node->state.values[RSP],
-	    state.values[RSP].kind, state.values[RSP].number))
+	if (node != NULL && node->state.values[RSP].kind == FLOW_CFA &&
+	    state.values[RSP].kind == FLOW_CFA &&
+	    node->state.values[RSP].number != state.values[RSP].number)
 		return 0;
 	return flow_go(flow, edge->address, &state, false, error);
 }
