@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * no-tables.c -- works 0.3 s where the register of the frame pointer has
- * something else, in code without unwind tables, as compilers may use it.
+ * something else, in code without unwind tables, as compilers may use it.  Its
+ * stack pointer comes from memory, so that the code does not tell where the
+ * frame is either.
  */
 #include <stdint.h>
 #include <string.h>
@@ -13,11 +15,13 @@ enum { N_WORDS = 64, NEXT = 32 };
 __attribute__((noinline)) static void
 work(uintptr_t *words)
 {
+	static uintptr_t stack;
 	uintptr_t n = 200000;
 
-	__asm__ volatile("push %%rbp\n\tmov %1, %%rbp\n1:\tdec %0\n\t"
-	                 "jnz 1b\n\tpop %%rbp" : "+r" (n) : "r" (words) :
-	                 "memory", "cc");
+	__asm__ volatile("push %%rbp\n\tmov %%rsp, %2\n\tmov %1, %%rbp\n\t"
+	                 "mov %2, %%rsp\n1:\tdec %0\n\t"
+	                 "jnz 1b\n\tpop %%rbp" : "+r" (n) :
+	                 "r" (words), "m" (stack) : "memory", "cc");
 }
 
 int
