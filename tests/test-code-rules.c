@@ -206,6 +206,62 @@ rules_are_those_of_tables_all_over_libc(void **state)
 	unwind_table_free(table);
 }
 
+/* ---- calls ---- */
+
+/* Functions that are never called. */
+__asm__(".text\n"
+        ".type proof_callee, @function\n"
+        "proof_callee:\n\tnop\n\tret\n"
+        ".type proof_other, @function\n"
+        "proof_other:\n\tnop\n\tret\n"
+        ".type proof_tail, @function\n"
+        "proof_tail:\n\tjmp proof_callee\n"
+        ".type proof_caller, @function\n"
+        "proof_caller:\n\tcall proof_tail\n"
+        "proof_direct:\n\tcall *%rax\n"
+        "proof_indirect:\n\tcall proof_other\n"
+        "proof_second:\n\tret\n");
+extern const char proof_callee[], proof_other[], proof_direct[],
+    proof_indirect[], proof_second[];
+
+static void
+callers_have_called_what_they_are_left_for(void **state)
+{
+	const struct {
+		const char *caller, *callee;
+		bool is_other;
+		enum code_answer answer;
+	} cases[] = {
+		{ proof_direct, proof_callee, false, CODE_YES },
+		{ proof_direct, proof_callee + 1, false, CODE_YES },
+		{ proof_direct, proof_other, false, CODE_NO },
+		{ proof_direct, proof_callee, true, CODE_NO },
+		{ proof_indirect, proof_other, false, CODE_YES },
+		{ proof_indirect, proof_other, true, CODE_YES },
+		{ proof_second, proof_other, false, CODE_YES },
+		{ proof_second, proof_callee, false, CODE_NO },
+		{ proof_other, proof_callee, false, CODE_NO },
+	};
+	struct module_file module = { .path = "/proc/self/exe" };
+	struct error error = { 0 };
+	struct code_rules *rules = code_rules_new(&module, &error);
+	struct link_map *map;
+	Dl_info info;
+
+	(void)state;
+	assert_non_null(rules);
+	assert_int_not_equal(dladdr1(proof_callee, &info, (void **)&map,
+	                             RTLD_DL_LINKMAP), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		print_message("case %zu\n", i);
+		assert_int_equal(code_rules_is_called(rules,
+		    (uintptr_t)cases[i].caller - map->l_addr,
+		    (uintptr_t)cases[i].callee - map->l_addr,
+		    cases[i].is_other, &error), cases[i].answer);
+	}
+	code_rules_free(rules);
+}
+
 /* ---- damaged files ---- */
 
 /* Asks about all code of a file. */
@@ -278,6 +334,7 @@ main(void)
 		    instructions_have_the_lengths_that_capstone_knows),
 		cmocka_unit_test(no_byte_beyond_the_end_is_read),
 		cmocka_unit_test(rules_are_those_of_tables_all_over_libc),
+		cmocka_unit_test(callers_have_called_what_they_are_left_for),
 		cmocka_unit_test(damaged_code_is_survived),
 	};
 
