@@ -341,6 +341,7 @@ sample_walk_process(struct sample_walker *walker,
 		if (found > 0)
 			sample_walker_note_slot(walker, frame);
 	}
+	/* The last one did not call the one before. */
 	if (frame->was_refuted) {
 		stack->n--;
 		if (n_copied > stack->n)
