@@ -243,6 +243,21 @@ def check_dispatched():
           (hits, share))
 
 
+def check_switched():
+    """Code that runs on a stack of its own and calls C on the thread's."""
+    pid, _ = run("switched", "switch", "900")
+    remove(pid)
+    hits, total = functions("switched")
+    check("stacks through a switch to the thread's stack are whole",
+          hits.get("made::f", 0) > 0.95 * total and
+          hits.get("[partial]", 0) < 0.02 * total, hits)
+    shown = text("switched", "export collapsed").splitlines()
+    whole = [line for line in shown
+             if line.startswith("made::f;made::h;on_thread_stack")]
+    check("and begin where the other stack begins",
+          len(whole) > 0.8 * len(shown), shown)
+
+
 def check_named_again():
     """Kept names stay when a process has taken more samples since."""
     pid, _ = run("again", "map")
@@ -437,6 +452,7 @@ def main():
         check_remedies()
         check_without_names()
         check_dispatched()
+        check_switched()
         check_named_again()
         check_two_processes()
         check_node()

@@ -527,6 +527,41 @@ ends_frame(struct unwind_walk *walk, uint64_t fp, uint64_t ra)
 }
 
 /*
+ * Whether fp, which is below sp, points to another stack than the thread's own:
+ * some page between the two is unreadable, or they are too far apart for one
+ * stack.
+ */
+static bool
+is_on_other_stack(struct unwind_walk *walk)
+{
+	struct readable *readable = &walk->unwinder->readable;
+
+	if (walk->sp - walk->fp > FAR)
+		return true;
+	/* readable_range finds out how far down the own stack reaches. */
+	return readable_own(readable, walk->sp) &&
+	    readable_range(readable, walk->fp, 16) &&
+	    !readable_own(readable, walk->fp);
+}
+
+/*
+ * Whether the frame at fp is the outermost of a stack that the program has
+ * created: its saved frame pointer is 0, and it returns to generated code that
+ * no call precedes (Erlang's processes).
+ */
+static bool
+is_outermost_made(struct unwind_walk *walk)
+{
+	struct readable *readable = &walk->unwinder->readable;
+	uint64_t fp, ra;
+
+	return walk->fp % 8 == 0 && !readable_own(readable, walk->fp) &&
+	    readable_word(readable, walk->fp, &fp) && fp == 0 &&
+	    readable_word(readable, walk->fp + 8, &ra) &&
+	    is_made_nearby(walk, ra);
+}
+
+/*
  * Interpreters generate code for each function that only makes a call
  * (CPython).  The instructions after the call show where its caller is.  False:
  * other code.
@@ -607,10 +642,13 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 		return go_to_caller(walk, walk->sp + 8, walk->fp);
 	/*
 	 * The frame pointer may point to another stack, further down.  Code
-	 * that switches stacks for a call does not change it (Go calling C).
+	 * that switches stacks for a call does not change it (Go calling C,
+	 * Erlang calling its runtime).
 	 */
 	is_elsewhere = walk->fp < walk->sp && !walk->exact &&
-	    walk->sp - walk->fp > FAR && ++walk->n_switches <= MAX_SWITCHES;
+	    is_on_other_stack(walk) && ++walk->n_switches <= MAX_SWITCHES;
+	if ((walk->fp >= walk->sp || is_elsewhere) && is_outermost_made(walk))
+		return STEP_END;
 	if ((walk->fp < walk->sp && !is_elsewhere) || walk->fp % 8 != 0 ||
 	    !readable_word(readable, walk->fp, &fp) ||
 	    !readable_word(readable, walk->fp + 8, &ra) ||

@@ -5,6 +5,8 @@
  *	map: writes /tmp/perf-PID.map
  *	dump: writes ./jit-PID.dump
  *	dispatch: enters the functions as interpreters do, without a call
+ *	switch: runs on a stack of its own, from which it calls C code on the
+ *		thread's stack (as Erlang does); writes its map, too
  *	MS: the time to run, three quarters in one function, one in another
  *
  * Prints what each used by its own clock.
@@ -57,6 +59,84 @@ make_dispatcher(unsigned char *code, const unsigned char *to)
 	memcpy(code, head, sizeof head);
 	memcpy(code + sizeof head, &to, sizeof to);
 	memcpy(code + sizeof head + sizeof to, tail, sizeof tail);
+}
+
+/*
+ * To be copied.  Runs f on the stack that ends at %rdi, whose outermost frame
+ * has no caller: it returns to `left`, which no call precedes.  f calls h, and
+ * that calls %rsi on the thread's stack.
+ */
+__asm__(
+	".pushsection .rodata\n"
+	"switched:\n"
+	"	push %rbp; push %rbx; push %r12\n"
+	"	mov %rsp, %rbx\n"
+	"	lea switched_left(%rip), %rax\n"
+	"	movq $0, (%rdi)\n"
+	"	mov %rax, 8(%rdi)\n"
+	"	mov %rdi, %rsp\n"
+	"	mov %rdi, %rbp\n"
+	"switched_f:\n"
+	"	call switched_h\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"switched_h:\n"
+	"	push %rbp\n"
+	"	mov %rsp, %rbp\n"
+	"	mov %rsp, %r12\n"
+	"	mov %rbx, %rsp\n"
+	"	call *%rsi\n"
+	"	mov %r12, %rsp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"	nop\n"
+	"switched_left:\n"
+	"	mov %rbx, %rsp\n"
+	"	pop %r12; pop %rbx; pop %rbp\n"
+	"	ret\n"
+	"switched_end:\n"
+	".popsection\n");
+extern const unsigned char switched[], switched_f[], switched_h[],
+    switched_left[], switched_end[];
+
+__attribute__((noinline)) static void
+on_thread_stack(void)
+{
+	const uint64_t begin = cpu_ns();
+
+	while (cpu_ns() - begin < 10000000)
+		;
+}
+
+/* The stack lies just below the thread's own, with a gap between. */
+static void
+run_switched(unsigned char *code, uint64_t ms)
+{
+	const uintptr_t below = ((uintptr_t)__builtin_frame_address(0) &
+	    -(uintptr_t)4096) - ((uintptr_t)64 << 20);
+	unsigned char *stack = mmap((void *)below, 65536,
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t begin = cpu_ns();
+	char path[64];
+	FILE *file;
+
+	if (stack == MAP_FAILED)
+		exit(3);
+	memcpy(code, switched, (size_t)(switched_end - switched));
+	snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "w");
+	if (file == NULL)
+		exit(2);
+	fprintf(file, "%lx %zx made::f\n%lx %zx made::h\n",
+	        (unsigned long)(uintptr_t)(code + (switched_f - switched)),
+	        (size_t)(switched_h - switched_f),
+	        (unsigned long)(uintptr_t)(code + (switched_h - switched)),
+	        (size_t)(switched_left - switched_h));
+	fclose(file);
+	while (cpu_ns() - begin < ms * 1000000)
+		((void (*)(unsigned char *, void (*)(void)))(uintptr_t)code)(
+		    stack + 65536 - 64, on_thread_stack);
+	printf("%d 1\n", (int)getpid());
 }
 
 static void
@@ -113,6 +193,7 @@ main(int argc, char **argv)
 {
 	uint64_t wanted = 300, n[2] = { 0 }, begin, at;
 	size_t entry = 0;
+	int is_switched = 0;
 	unsigned char *code = mmap(NULL, 8192,
 	    PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 	    -1, 0);
@@ -129,10 +210,16 @@ main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "dispatch") == 0)
 			entry = 2048;
+		else if (strcmp(argv[i], "switch") == 0)
+			is_switched = 1;
 		else if (argv[i][0] >= '0' && argv[i][0] <= '9')
 			wanted = strtoul(argv[i], NULL, 10);
 		else
 			tell(argv[i], code, code + 4096, size);
+	if (is_switched) {
+		run_switched(code, wanted);
+		return 0;
+	}
 	begin = at = cpu_ns();
 	while (at - begin < wanted * 1000000) {
 		uint64_t middle;
