@@ -262,7 +262,10 @@ struct cpprofdata_header {
 				   recorder's namespace; see
 				   CPPROFDATA_OUTSIDE */
 	uint32_t user;		/* likewise, the user whose process it is */
-	uint8_t reserved1[24];
+	uint64_t born_ns;	/* likewise, when the process began, if it ran
+				   this program before it was sampled; UTC;
+				   0: start_ns says when */
+	uint8_t reserved1[16];
 	/* By the clock of threads' waits, CLOCK_MONOTONIC: */
 	uint64_t start_mono_ns;		/* at start_ns */
 	uint64_t end_mono_ns;		/* at end_ns, _exit or exec; 0: none of

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 from claims import Claims
 
@@ -22,6 +23,8 @@ CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
                       "jit.c")
+LUA_MAP = os.path.abspath(os.path.join(os.environ.get("srcdir", "."), "lib",
+                                       "luajit", "luajit-map.lua"))
 NODE = """
 // Two functions take turns; their own clock says how long each one ran.
 function threeQuarters(n) { let s = 0; for (let i = 0; i < 3 * n; i++)
@@ -83,6 +86,20 @@ for ($now = cpu(); $first + $second < 0.9;) {
     $second += cpu() - $now; $now = cpu();
 }
 echo getmypid(), " ", $first / ($first + $second), " ", $sum;
+"""
+LUA = """-- Two functions take turns.
+local function three_quarters(n) local s = 0
+  for i = 1, 3 * n do s = s + i % 7 end return s end
+local function one_quarter(n) local s = 0
+  for i = 1, n do s = s + i % 7 end return s end
+local used, sum, now = {0, 0}, 0, os.clock()
+while used[1] + used[2] < 0.9 do
+  sum = sum + three_quarters(4000000)
+  used[1] = used[1] + os.clock() - now; now = os.clock()
+  sum = sum + one_quarter(4000000)
+  used[2] = used[2] + os.clock() - now; now = os.clock()
+end
+print(used[1] / (used[1] + used[2]))
 """
 claims = Claims()
 check = claims.check
@@ -258,6 +275,31 @@ def check_switched():
           len(whole) > 0.8 * len(shown), shown)
 
 
+def check_attached():
+    """A map is the process's own though it was written before the recording."""
+    with subprocess.Popen(["./jit", "5000", "map"],
+                          stdout=subprocess.PIPE, text=True) as program:
+        # Clocks of file systems are coarse: older than a second.
+        time.sleep(2)
+        path = f"/tmp/perf-{program.pid}.map"
+        for name, claim in (("attached", "a map that was written before is "
+                             "read"), ("stale", "but not one from before the "
+                             "process")):
+            out = subprocess.run([CPPROF, "record", "-o", name, "--for", "1",
+                                  "-p", str(program.pid)], text=True,
+                                 capture_output=True, timeout=60)
+            if not os.path.isdir(name):
+                check(f"{claim} # SKIP {out.stderr.splitlines()[0]}", True)
+                continue
+            hits, _ = functions(name)
+            named = hits.get("made::three quarters", 0)
+            check(claim, named > 0 if name == "attached" else
+                  named == 0 and hits.get("[jit]", 0) > 0, hits)
+            os.utime(path, (1e9, 1e9))
+        program.kill()
+    remove(program.pid)
+
+
 def check_named_again():
     """Kept names stay when a process has taken more samples since."""
     pid, _ = run("again", "map")
@@ -322,6 +364,22 @@ def check_node():
     check("without lines, the way to these is told",
           "record node --perf-prof" in why, why)
     check_node_lines()
+
+
+def check_luajit():
+    """Traces have the lines where they start: those of the two loops."""
+    if not shutil.which("luajit"):
+        check("traces of LuaJIT have their names and shares # SKIP no luajit",
+              True)
+        return
+    with open("turns.lua", "w") as script:
+        script.write(LUA)
+    out = record("luajit", "env", f"LUA_INIT=@{LUA_MAP}", "luajit", "turns.lua")
+    for file in glob.glob("luajit/cpprofdata.[0-9]*"):
+        remove(int(file.split(".")[1]))
+    hits, total = functions("luajit")
+    check_turns("LuaJIT", hits, total, float(out.stdout),
+                ("turns.lua:3", "turns.lua:5"))
 
 
 def check_node_lines():
@@ -453,8 +511,10 @@ def main():
         check_without_names()
         check_dispatched()
         check_switched()
+        check_attached()
         check_named_again()
         check_two_processes()
+        check_luajit()
         check_node()
         check_java()
         check_php()

@@ -420,6 +420,8 @@ struct sample_recording {
 struct sample_facts {
 	uint32_t pid, parent_pid, user;
 	uint64_t start_mono_ns;		/* when it began, or its program */
+	uint64_t born_ns;		/* UTC, when it began, before it was
+					 * sampled; 0: start_mono_ns says when */
 	const char *executable, *directory;
 	const char *started_as;		/* the path of the link by which it was
 					 * executed */

@@ -307,6 +307,7 @@ sample_file_fill_header(struct sample_file *file,
 	header->pid = facts->pid;
 	header->parent_pid = facts->parent_pid;
 	header->user = facts->user;
+	header->born_ns = facts->born_ns;
 	header->writer_pid = (uint32_t)getpid();
 	if (stat("/proc/self/ns/pid", &status) == 0)
 		header->pid_namespace = (uint32_t)status.st_ino;

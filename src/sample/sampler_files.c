@@ -143,6 +143,25 @@ sampler_inherit_program(struct sampler *sampler,
 	return 0;
 }
 
+/*
+ * When a process began, UTC: what it has written since is its own, though
+ * sampling began later.  0: unknown.
+ */
+static uint64_t
+sampler_born_ns(uint32_t pid)
+{
+	const uint64_t second_ns = 1000000000;
+	const long rate = sysconf(_SC_CLK_TCK);
+	struct task task;
+	uint64_t age_ns;
+
+	if (rate <= 0 || !task_read(task_of_process((pid_t)pid), &task))
+		return 0;
+	age_ns = clock_ns(CLOCK_BOOTTIME) -
+	    task.start * (second_ns / (uint64_t)rate);
+	return clock_ns(CLOCK_REALTIME) - age_ns;
+}
+
 static int
 sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
                    struct error *error)
@@ -163,6 +182,8 @@ sampler_begin_file(struct sampler *sampler, struct sampler_process *process,
 
 	if (arguments == NULL)
 		return -1;
+	if (process->executed_ns == 0)
+		facts.born_ns = sampler_born_ns(process->pid);
 	facts.has_kernel = sample_events_see_kernel(sampler->events);
 	snprintf(path, sizeof path, "/proc/%u", process->pid);
 	facts.user = stat(path, &status) == 0 ? status.st_uid : (uid_t)-1;

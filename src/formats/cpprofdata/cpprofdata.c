@@ -478,7 +478,9 @@ cpprofdata_jit_map(const struct cpprofdata_file *file, struct error *error)
 {
 	struct jit_process process = {
 		.pid = file->header.pid,
-		.begin_ns = file->header.start_ns,
+		.begin_ns = file->header.born_ns != 0 &&
+		    file->header.born_ns < file->header.start_ns ?
+		    file->header.born_ns : file->header.start_ns,
 		.end_ns = cpprofdata_find_end(file).utc_ns,
 		/* Then nothing was written. */
 		.owner = (uid_t)-1,

@@ -35,7 +35,7 @@ swap_header(struct cpprofdata_header *h)
 		&h->parent_pid, &h->arguments, &h->n_arguments, &h->host,
 		&h->executable, &h->directory, &h->pid_namespace,
 		&h->started_as, &h->title, &h->writer_pid, &h->user };
-	uint64_t *const longs[] = { &h->start_ns, &h->end_ns,
+	uint64_t *const longs[] = { &h->start_ns, &h->end_ns, &h->born_ns,
 		&h->last_sample_ns, &h->n_threads, &h->n_threads_unsampled,
 		&h->n_closed, &h->sampling_ns, &h->cpu_ns,
 		&h->start_mono_ns, &h->end_mono_ns, &h->gone_mono_ns,
