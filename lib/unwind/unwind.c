@@ -480,20 +480,27 @@ step_uncalled(struct unwind_walk *walk, struct walked_frame *frame,
 }
 
 /*
- * Whether an address is code outside all modules and close to the present code,
- * so that both lie in one cache of code compiled at run time.
+ * Whether an address is code outside all modules, and the present code is too
+ * and no further away than that.
  */
 static bool
-is_made_nearby(struct unwind_walk *walk, uint64_t address)
+is_made_within(struct unwind_walk *walk, uint64_t distance, uint64_t address)
 {
 	struct dl_find_object object;
 	void *code = (void *)(uintptr_t)address;
 
-	return address - walk->address + NEAR < 2 * NEAR &&
+	return address - walk->address + distance < 2 * distance &&
 	    _dl_find_object((void *)(uintptr_t)walk->address, &object) != 0 &&
 	    _dl_find_object(code, &object) != 0 &&
 	    !readable_own(&walk->unwinder->readable, address) &&
 	    readable_range(&walk->unwinder->readable, address, 1);
+}
+
+/* The same, so close that both lie in one cache of code compiled at run time. */
+static bool
+is_made_nearby(struct unwind_walk *walk, uint64_t address)
+{
+	return is_made_within(walk, NEAR, address);
 }
 
 /*
@@ -547,7 +554,7 @@ is_on_other_stack(struct unwind_walk *walk)
 /*
  * Whether the frame at fp is the outermost of a stack that the program has
  * created: its saved frame pointer is 0, and it returns to generated code that
- * no call precedes (Erlang's processes).
+ * no call precedes (Erlang's processes).  That may be in a cache of its own.
  */
 static bool
 is_outermost_made(struct unwind_walk *walk)
@@ -558,7 +565,7 @@ is_outermost_made(struct unwind_walk *walk)
 	return walk->fp % 8 == 0 && !readable_own(readable, walk->fp) &&
 	    readable_word(readable, walk->fp, &fp) && fp == 0 &&
 	    readable_word(readable, walk->fp + 8, &ra) &&
-	    is_made_nearby(walk, ra);
+	    is_made_within(walk, FAR, ra);
 }
 
 /*
