@@ -222,3 +222,9 @@ recursion: all
 		>recursion.md
 	mv recursion.md $(srcdir)/doc/recursion.md
 .PHONY: recursion
+
+# What share of samples runtimes name; bench/runtimes.py has what it needs.
+EXTRA_DIST += bench/runtimes.py
+bench-runtimes: all
+	CPPROF=./cpprof python3 $(srcdir)/bench/runtimes.py
+.PHONY: bench-runtimes

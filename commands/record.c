@@ -642,8 +642,9 @@ const struct command command_record = {
 	    "runtime writes them. --node and --java switch that on in all "
 	    "that the program starts; others need a switch of their own: "
 	    "php -d opcache.jit_debug=16, DOTNET_PerfMapEnabled=1, "
-	    "ruby --yjit-perf. Otherwise it is [jit], and the headings of "
-	    "views say what to do for the runtime that was found.",
+	    "ruby --yjit --yjit-perf, erl +JPperf true. Otherwise it is "
+	    "[jit], and the headings of views say what to do for the "
+	    "runtime that was found.",
 	.options = record_option_rows,
 	.complete_words = record_options_complete,
 	.example = "record sort /etc/services > /dev/null",

@@ -39,6 +39,9 @@ libcpprof_java_la_SOURCES = lib/java/java-agent.c lib/java/java-agent.h \
 libcpprof_java_la_CFLAGS = $(AM_CFLAGS) $(JAVA_CFLAGS) -fvisibility=hidden
 libcpprof_java_la_LDFLAGS = -avoid-version -shared -module -Wl,-z,defs
 
+# LuaJIT names what it compiles by this; LUA_INIT loads it.
+dist_pkgdata_DATA = lib/luajit-map.lua
+
 # The files of the first block are in memory in this order.  They run in every
 # process, and in a forked child before it executes a program.  The kernel maps
 # sixteen pages of code at a time, and most processes are short.  The other blocks

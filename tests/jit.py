@@ -24,7 +24,7 @@ BUILD = os.environ.get("builddir", ".")
 SOURCE = os.path.join(os.environ.get("srcdir", "."), "tests", "programs",
                       "jit.c")
 LUA_MAP = os.path.abspath(os.path.join(os.environ.get("srcdir", "."), "lib",
-                                       "luajit", "luajit-map.lua"))
+                                       "luajit-map.lua"))
 NODE = """
 // Two functions take turns; their own clock says how long each one ran.
 function threeQuarters(n) { let s = 0; for (let i = 0; i < 3 * n; i++)
