@@ -643,8 +643,7 @@ const struct command command_record = {
 	    "that the program starts; others need a switch of their own: "
 	    "php -d opcache.jit_debug=16, DOTNET_PerfMapEnabled=1, "
 	    "ruby --yjit --yjit-perf, erl +JPperf true. Otherwise it is "
-	    "[jit], and the headings of views say what to do for the "
-	    "runtime that was found.",
+	    "[jit], and headings say what to do for the runtime found.",
 	.options = record_option_rows,
 	.complete_words = record_options_complete,
 	.example = "record sort /etc/services > /dev/null",
