@@ -138,9 +138,9 @@ class Profile:
          self.cpu_ns) = self.unpack('5Q', 96)
         self.started_as_at, self.title_at = self.unpack('2I', 136)
         self.hits_at_ticks, = self.unpack('Q', 240)
-        assert not any(self.data[152:176]) and not any(self.data[248:256])
-        # Who wrote it, if that is a recorder outside the process.
-        assert self.flags & OUTSIDE or not any(self.data[144:152])
+        assert not any(self.data[160:176]) and not any(self.data[248:256])
+        # Who wrote it and when the process began, if that is a recorder outside.
+        assert self.flags & OUTSIDE or not any(self.data[144:160])
         (self.start_mono, self.end_mono, self.gone_mono,
          self.cpu_sampling_ns, self.seen_mono) = self.unpack('5Q', 176)
         (self.origin, self.origin_mono, self.slice_ns) = self.unpack('3Q', 216)

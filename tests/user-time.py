@@ -31,7 +31,7 @@ def main():
         name = os.path.join(directory, "user.cpprof")
 
         def measure(times):
-            done = run("record", "--no-prompt", "--force", "-r", "user", "-o",
+            done = run("record", "--no-prompt", "--force", "-r", "user:1000", "-o",
                        name, SCRIPTED, SCRIPT % (700 * times), timeout=3600)
             parts = json.loads(done.stdout)["parts"]
             hits = hits_of(name)
