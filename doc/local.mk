@@ -11,7 +11,8 @@ endif
 doc_DATA += README.md doc/manual.md doc/agent.md doc/ci.md doc/adding-a-command.md doc/adding-a-format.md doc/cpprofdata.md doc/architecture.md doc/fleet.md doc/formats.md doc/merged.md doc/performance.md doc/recursion.md doc/releasing.md doc/runtimes.md doc/security.md doc/tables.md
 measurementsdir = $(docdir)/measurements
 measurements_DATA = doc/measurements/accuracy.md \
-	doc/measurements/brief-processes.md doc/measurements/collector-cost.md \
+	doc/measurements/brief-processes.md doc/measurements/check.md \
+	doc/measurements/collector-cost.md \
 	doc/measurements/loading.md doc/measurements/members.md doc/measurements/merging.md doc/measurements/mutations.md doc/measurements/names.md doc/measurements/noise.md \
 	doc/measurements/runtimes.md \
 	doc/measurements/specialise.md \
