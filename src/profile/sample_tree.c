@@ -184,7 +184,8 @@ sample_tree_find_ends(struct sample_tree *tree, struct error *error)
 			        parents->number[run++] : NO_NODE);
 			continue;
 		}
-		if (memory_grow(&finding.open, &finding.capacity,
+		if (finding.n_open == finding.capacity &&
+		    memory_grow(&finding.open, &finding.capacity,
 		                finding.n_open + 1, sizeof *finding.open,
 		                error) != 0)
 			break;

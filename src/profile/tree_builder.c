@@ -92,12 +92,10 @@ tree_builder_grow(struct tree_builder *builder, size_t more,
 	                        error) != 0 ||
 	    large_array_reserve(&builder->open, capacity, sizeof(uint32_t),
 	                        error) != 0 ||
-	    node_numbers_reserve(&builder->rows, capacity, capacity,
-	                         error) != 0)
-		return -1;
-	if (builder->row != NULL &&
-	    large_array_reserve(&builder->row, capacity, sizeof(uint32_t),
-	                        error) != 0)
+	    (builder->row == NULL ?
+	     node_numbers_reserve(&builder->rows, capacity, capacity, error) :
+	     large_array_reserve(&builder->row, capacity, sizeof(uint32_t),
+	                         error)) != 0)
 		return -1;
 	if (builder->returns != NULL &&
 	    large_array_reserve(&builder->returns, capacity, sizeof(uint64_t),
@@ -163,8 +161,7 @@ mix_rows(struct tree_builder *builder, struct error *error)
 		row[n] = tree_builder_row(builder, n);
 	builder->row = row;
 	node_numbers_free(&builder->rows);
-	return node_numbers_reserve(&builder->rows, builder->capacity, 0,
-	                            error);
+	return 0;
 }
 
 /* Gives a row to a node that has none; 0 with *error set. */

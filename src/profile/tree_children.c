@@ -54,6 +54,18 @@ node_after(const struct tree_builder *builder, uint32_t parent)
 	return parent != NO_NODE ? parent + 1 : builder->section_begin;
 }
 
+/*
+ * Whether the node right after the parent, which is there, is that child.  Then it
+ * has no number; a section begins with an outermost frame.
+ */
+static bool
+tree_children_is_next(const struct tree_builder *builder, uint32_t next,
+                      uint32_t parent, uint32_t label)
+{
+	return builder->label[next] == label && (parent == NO_NODE ||
+	    !node_numbers_has(&builder->parents, next));
+}
+
 static bool
 tree_children_is_child(const struct tree_builder *builder, uint32_t node,
                        uint32_t parent, uint32_t label)
@@ -195,12 +207,12 @@ append_labels(struct tree_builder *builder, uint32_t parent,
 	if (is_ordered)
 		tree_builder_close_nodes(builder, parent);
 	is_ordered = is_ordered && !builder->is_mixed;
-	memcpy(builder->label + first, labels, n * sizeof *labels);
 	tree_add_parent(&builder->parents, parent);
 	node_numbers_skip(&builder->parents, n - 1);
 	open = builder->open + builder->depth;
 	for (uint32_t i = 0; i < n; i++) {
 		parent = first + i;
+		builder->label[parent] = labels[i];
 		if (nodes != NULL)
 			nodes[i] = parent;
 		if (is_ordered)
@@ -243,7 +255,7 @@ tree_builder_chain(struct tree_builder *builder, uint32_t parent,
 
 		if (next == builder->n_nodes)
 			break;
-		if (!tree_children_is_child(builder, next, parent, labels[i]))
+		if (!tree_children_is_next(builder, next, parent, labels[i]))
 			next = hashed_child(builder, parent, labels[i],
 			                    tree_children_hash_child(builder,
 			                                             parent,
@@ -296,7 +308,7 @@ walk_on(struct tree_builder *builder, struct children_walk *walk)
 			                             walk->labels, n, NULL);
 			break;
 		}
-		if (!tree_children_is_child(builder, next, parent, label)) {
+		if (!tree_children_is_next(builder, next, parent, label)) {
 			walk->hash = tree_children_hash_child(builder, parent,
 			                                      label);
 			__builtin_prefetch(&builder->slots[first_slot(
@@ -322,6 +334,19 @@ prefetch_node(const struct tree_builder *builder,
 		    (number - 1) / NODES_A_BLOCK]);
 		__builtin_prefetch(&builder->label[number - 1]);
 	}
+}
+
+/* Likewise the number of its parent, whose block has come by now. */
+static void
+prefetch_parent(const struct tree_builder *builder,
+                const struct children_walk *walk)
+{
+	const uint32_t number =
+	    builder->slots[first_slot(builder, walk->hash)].number;
+
+	if (number != 0)
+		__builtin_prefetch(&builder->parents.number[
+		    node_numbers_before(&builder->parents, number - 1)]);
 }
 
 static int
@@ -371,6 +396,8 @@ tree_builder_stacks(struct tree_builder *builder, const uint32_t *labels,
 		}
 		for (size_t i = 0; i < n_walks; i++)
 			prefetch_node(builder, &walks[i]);
+		for (size_t i = 0; i < n_walks; i++)
+			prefetch_parent(builder, &walks[i]);
 		for (size_t i = n_walks; i-- > 0;) {
 			if (walk_step(builder, &walks[i], error) != 0)
 				return -1;

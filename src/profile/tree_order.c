@@ -46,7 +46,7 @@ struct node_order {
 	uint32_t *runs;		/* [n_runs] in the order of their places */
 	struct node_numbers forks;	/* see node_numbers_mark_forks */
 	size_t longest;		/* nodes that change places among themselves */
-	void *spare[2];		/* room for as many items, for a worker each */
+	void *spare;		/* room for as many items */
 };
 
 static void
@@ -56,8 +56,7 @@ order_free(struct node_order *order)
 	large_array_free(order->place);
 	large_array_free(order->runs);
 	node_numbers_free(&order->forks);
-	large_array_free(order->spare[0]);
-	large_array_free(order->spare[1]);
+	large_array_free(order->spare);
 }
 
 /* Checks for Ctrl-C between two passes. */
@@ -184,8 +183,7 @@ end_of_moved(const struct node_order *order, uint32_t first)
 
 /* Moves the items of all nodes to their places. */
 static void
-order_move(const struct node_order *order, void *items, size_t size,
-           void *spare)
+order_move(const struct node_order *order, void *items, size_t size)
 {
 	const uint32_t *begin = order->begin;
 
@@ -196,77 +194,66 @@ order_move(const struct node_order *order, void *items, size_t size,
 		end = end_of_moved(order, i);
 		if (end == i + 1)
 			continue;
-		memcpy(spare, to, (begin[end] - first) * size);
+		memcpy(order->spare, to, (begin[end] - first) * size);
 		for (; i < end; i++) {
 			const uint32_t run = order->runs[i];
 			const size_t n = (begin[run + 1] - begin[run]) * size;
 
-			memcpy(to, (char *)spare + (begin[run] - first) * size,
-			       n);
+			memcpy(to, (char *)order->spare +
+			       (begin[run] - first) * size, n);
 			to += n;
 		}
 	}
 }
 
-/* Half of what is to be moved, for a worker. */
+/* Moves labels, rows and returns, for a worker. */
 static void
-order_move_counts(void *context)
+order_move_arrays(void *context)
 {
 	const struct node_order *order = context;
 	struct tree_builder *builder = order->builder;
 
+	order_move(order, builder->label, sizeof *builder->label);
 	if (builder->row != NULL)
-		order_move(order, builder->row, sizeof *builder->row,
-		           order->spare[1]);
+		order_move(order, builder->row, sizeof *builder->row);
 	if (builder->returns != NULL)
-		order_move(order, builder->returns, sizeof *builder->returns,
-		           order->spare[1]);
+		order_move(order, builder->returns, sizeof *builder->returns);
 }
 
+/* The rows that are numbers, too, unless builder->row has them. */
 static int
-move_nodes(struct node_order *order, struct error *error)
+order_move_rows(struct node_order *order, struct error *error)
 {
-	const uint32_t *begin = order->begin;
 	struct tree_builder *builder = order->builder;
-	struct worker *worker;
+	struct node_numbers *old = &builder->rows, rows = { 0 };
 
-	for (uint32_t i = 0, end; i < order->n_runs; i = end) {
-		end = end_of_moved(order, i);
-		if (end > i + 1 && begin[end] - begin[i] > order->longest)
-			order->longest = begin[end] - begin[i];
-	}
-	if (large_array_reserve(&order->spare[0], order->longest,
-	                        sizeof *builder->label, error) != 0 ||
-	    large_array_reserve(&order->spare[1], order->longest,
-	                        builder->returns != NULL ? sizeof(uint64_t) :
-	                        builder->row != NULL ? sizeof(uint32_t) : 0,
-	                        error) != 0)
+	if (builder->row != NULL)
+		return 0;
+	if (old->n_nodes < builder->n_nodes)
+		node_numbers_skip(old, builder->n_nodes - old->n_nodes);
+	if (node_numbers_reserve(&rows, old->n_nodes, old->n, error) != 0) {
+		node_numbers_free(&rows);
 		return -1;
-	worker = order->longest >= WORTH_A_WORKER ? worker_new() : NULL;
-	worker_start(worker, order_move_counts, order);
-	order_move(order, builder->label, sizeof *builder->label,
-	           order->spare[0]);
-	worker_free(worker);
+	}
+	for (uint32_t i = 0; i < order->n_runs; i++) {
+		const uint32_t *begin = &order->begin[order->runs[i]];
+
+		node_numbers_append(&rows, old, begin[0], begin[1]);
+	}
+	node_numbers_free(old);
+	*old = rows;
 	return 0;
 }
 
-/* The parents and rows of the runs in their order. */
+/* The parents of the runs in their order. */
 static int
-move_numbers(struct node_order *order, struct error *error)
+order_move_parents(struct node_order *order, struct error *error)
 {
-	struct tree_builder *builder = order->builder;
-	struct node_numbers *old = &builder->parents, *old_rows =
-	    &builder->rows;
-	struct node_numbers parents = { 0 }, rows = { 0 };
+	struct node_numbers *old = &order->builder->parents, parents = { 0 };
 
-	if (old_rows->n_nodes < old->n_nodes)
-		node_numbers_skip(old_rows, old->n_nodes - old_rows->n_nodes);
 	if (node_numbers_reserve(&parents, old->n_nodes, order->n_runs,
-	                         error) != 0 ||
-	    node_numbers_reserve(&rows, old->n_nodes, old_rows->n,
 	                         error) != 0) {
 		node_numbers_free(&parents);
-		node_numbers_free(&rows);
 		return -1;
 	}
 	for (uint32_t i = 0; i < order->n_runs; i++) {
@@ -280,13 +267,36 @@ move_numbers(struct node_order *order, struct error *error)
 		}
 		tree_add_parent(&parents, parent);
 		node_numbers_skip(&parents, begin[1] - begin[0] - 1);
-		node_numbers_append(&rows, old_rows, begin[0], begin[1]);
 	}
 	node_numbers_free(old);
-	node_numbers_free(old_rows);
 	*old = parents;
-	*old_rows = rows;
 	return 0;
+}
+
+static int
+move_nodes(struct node_order *order, struct error *error)
+{
+	const uint32_t *begin = order->begin;
+	const struct tree_builder *builder = order->builder;
+	struct worker *worker;
+	int result;
+
+	for (uint32_t i = 0, end; i < order->n_runs; i = end) {
+		end = end_of_moved(order, i);
+		if (end > i + 1 && begin[end] - begin[i] > order->longest)
+			order->longest = begin[end] - begin[i];
+	}
+	if (large_array_reserve(&order->spare, order->longest,
+	                        builder->returns != NULL ? sizeof(uint64_t) :
+	                        sizeof(uint32_t), error) != 0)
+		return -1;
+	worker = order->longest >= WORTH_A_WORKER ? worker_new() : NULL;
+	worker_start(worker, order_move_arrays, order);
+	result = order_move_rows(order, error);
+	if (result == 0)
+		result = order_move_parents(order, error);
+	worker_free(worker);
+	return result;
 }
 
 /* Puts the nodes into depth-first order. */
@@ -308,8 +318,6 @@ order_nodes(struct tree_builder *builder, struct error *error)
 		result = move_nodes(&order, error);
 	if (result == 0)
 		result = tree_order_check_interrupt(error);
-	if (result == 0)
-		result = move_numbers(&order, error);
 	order_free(&order);
 	return result;
 }

@@ -49,14 +49,16 @@ refining_find_left(struct refining *refining)
 	const struct sample_tree *tree = refining->tree;
 	unsigned char *flags = refining->flags;
 	uint32_t next = tree->n_nodes;	/* at which a stack ends that is left */
+	/* A node without an end of its own ends with its child, the next one. */
+	uint32_t end = 0, at = tree->ends.n;
 
 	for (uint32_t node = tree->n_nodes; node-- > 0;) {
 		unsigned char others = flags[node] & (unsigned char)~NODE_LEFT;
 
+		if (node_numbers_has(&tree->ends, node))
+			end = tree->ends.number[--at];
 		if (!(others & NODE_DROPPED) && ends_stack(tree, node))
 			next = node;
-		flags[node] = next < sample_tree_end(tree, node) ?
-		    others | NODE_LEFT :
-		              others;
+		flags[node] = next < end ? others | NODE_LEFT : others;
 	}
 }
