@@ -5,9 +5,8 @@
  *
  * Runs the command, lets it execute FIRST instructions, or what it does until it
  * raises SIGTRAP if FIRST is "trap", and then walks its stack before each of the
- * next N.  The truth is kept beside it: a call adds
- * the address it returns to, and what lies below the stack pointer after a
- * return or a jump has been left.  Other stacks, as goroutines have, get a
+ * next N.  The truth is kept beside it: a call adds the address it returns to, and
+ * what lies below the stack pointer after a return or a jump has been left.  Other stacks, as goroutines have, get a
  * truth of their own.  At the trap, the truth is what the first walk says, which
  * all others must agree with.  Prints, in one line:
  *

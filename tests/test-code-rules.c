@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/symbols/names/code_decoder.h"
@@ -264,11 +265,24 @@ callers_have_called_what_they_are_left_for(void **state)
 
 /* ---- damaged files ---- */
 
+/* A file of the user's own: it is known by its size and time. */
+static struct module_file
+module_of_file(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return (struct module_file){ .path = path,
+		.size = (uint64_t)status.st_size,
+		.mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+		    (uint64_t)status.st_mtim.tv_nsec };
+}
+
 /* Asks about all code of a file. */
 static void
 ask_everything(const char *path)
 {
-	struct module_file module = { .path = path };
+	const struct module_file module = module_of_file(path);
 	struct error error = { 0 };
 	struct code_rules *rules = code_rules_new(&module, &error);
 	struct code_map map;
@@ -276,6 +290,7 @@ ask_everything(const char *path)
 
 	assert_non_null(rules);
 	assert_int_equal(code_map_read(&map, &module, &error), 0);
+	assert_int_not_equal(map.n_sections, 0);
 	for (size_t i = 0; i < map.n_sections; i++) {
 		const struct code_section *section = &map.sections[i];
 
@@ -326,6 +341,50 @@ damaged_code_is_survived(void **state)
 	unlink(path);
 }
 
+/* A file whose code is all one byte; the headers stay. */
+static void
+check_filled(unsigned char byte)
+{
+	char path[] = "/tmp/cpprof-test-XXXXXX";
+	const int to = mkstemp(path);
+	const int from = open("/proc/self/exe", O_RDONLY);
+	static unsigned char bytes[8 << 20];
+	struct module_file module;
+	struct error error = { 0 };
+	struct code_map map;
+	Elf64_Ehdr header;
+	size_t n_code = 0;
+	ssize_t size;
+
+	assert_true(to >= 0 && from >= 0);
+	size = pread(from, bytes, sizeof bytes, 0);
+	assert_true(size > 4096);
+	memcpy(&header, bytes, sizeof header);
+	assert_in_range(header.e_shoff, 4096, size);
+	memset(bytes + 4096, byte, header.e_shoff - 4096);
+	assert_int_equal(pwrite(to, bytes, (size_t)size, 0), size);
+	module = module_of_file(path);
+	assert_int_equal(code_map_read(&map, &module, &error), 0);
+	for (size_t i = 0; i < map.n_sections; i++)
+		if (map.sections[i].is_code)
+			n_code += map.sections[i].end - map.sections[i].start;
+	assert_true(n_code > 50000);
+	/* Each look at padding ends some way further on. */
+	assert_true(map.n_unreached < n_code / 1000);
+	code_map_free(&map);
+	close(from);
+	close(to);
+	unlink(path);
+}
+
+static void
+long_padding_is_looked_at_once(void **state)
+{
+	(void)state;
+	check_filled(0xcc);
+	check_filled(0x90);
+}
+
 int
 main(void)
 {
@@ -336,6 +395,7 @@ main(void)
 		cmocka_unit_test(rules_are_those_of_tables_all_over_libc),
 		cmocka_unit_test(callers_have_called_what_they_are_left_for),
 		cmocka_unit_test(damaged_code_is_survived),
+		cmocka_unit_test(long_padding_is_looked_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/index.h"
 #include "src/base/memory.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14,
@@ -84,8 +85,7 @@ struct flow_callee {
 struct code_flow {
 	struct flow_node *nodes;	/* [n] */
 	size_t n, capacity;
-	uint32_t *index;		/* [index_size] number of a node + 1 */
-	size_t index_size;
+	struct index index;		/* of nodes by their address */
 	uint32_t *queue;
 	size_t n_queued, queue_capacity;
 	struct flow_return *returns;
@@ -93,6 +93,7 @@ struct code_flow {
 	struct flow_callee callees[FLOW_CALLEES];
 
 	/* Of the present function: */
+	uint64_t *budget;		/* instructions that may be looked at */
 	const struct code_map *map;
 	struct code_function *function;
 	uint64_t start, end;		/* up to the next start */
@@ -112,7 +113,7 @@ code_flow_free(struct code_flow *flow)
 	if (flow == NULL)
 		return;
 	free(flow->nodes);
-	free(flow->index);
+	index_free(&flow->index);
 	free(flow->queue);
 	free(flow->returns);
 	free(flow);
@@ -192,6 +193,12 @@ flow_state_join(struct flow_state *into, const struct flow_state *other)
 }
 
 /* Moves the stack pointer; what lies below it is lost. */
+static bool
+flow_is_in_frame(int64_t at)
+{
+	return at >= -FLOW_FRAME_MAX && at <= FLOW_FRAME_MAX;
+}
+
 static void
 flow_move_sp(struct flow_state *state, const struct flow_value *to,
              int64_t by)
@@ -200,8 +207,7 @@ flow_move_sp(struct flow_state *state, const struct flow_value *to,
 
 	*sp = *to;
 	sp->number += by;
-	if (sp->kind != FLOW_CFA || sp->number > FLOW_FRAME_MAX ||
-	    sp->number < -FLOW_FRAME_MAX)
+	if (sp->kind != FLOW_CFA || !flow_is_in_frame(sp->number))
 		flow_set(state, RSP, FLOW_UNKNOWN, 0);
 	for (int i = 0; i < CODE_SAVED && sp->kind == FLOW_CFA; i++)
 		if (state->slots[i] < sp->number)
@@ -269,7 +275,7 @@ flow_memory(const struct flow_state *state, const struct x86_instruction *i,
 	    i->has_address32 || state->values[i->base].kind != FLOW_CFA)
 		return false;
 	*at = state->values[i->base].number + i->displacement;
-	return true;
+	return flow_is_in_frame(*at);
 }
 
 /* Whether memory is an entry of a table at an address, of `size` bytes. */
@@ -283,7 +289,8 @@ flow_table(const struct flow_state *state, const struct x86_instruction *i,
 	if (i->mod == 3 || i->index == X86_NO_REGISTER || i->scale != size ||
 	    i->has_segment || (base != NULL && base->kind != FLOW_ADDRESS))
 		return false;
-	*table = (base != NULL ? base->number : 0) + i->displacement;
+	*table = (int64_t)((base != NULL ? (uint64_t)base->number : 0) +
+	                   (uint64_t)(int64_t)i->displacement);
 	return true;
 }
 
@@ -426,6 +433,8 @@ flow_apply_number(struct flow_state *state, const struct x86_instruction *i)
 		             -i->immediate);
 	} else {
 		to->number += row == 0 ? i->immediate : -i->immediate;
+		if (!flow_is_in_frame(to->number))
+			flow_set(state, i->rm, FLOW_UNKNOWN, 0);
 	}
 	return true;
 }
@@ -517,52 +526,21 @@ flow_apply_call(struct flow_state *state)
 
 /* ---- nodes ---- */
 
-static size_t
-flow_hash(uint64_t address, size_t size)
+static bool
+flow_node_is_at(const void *nodes, uint32_t number, const void *address)
 {
-	return (size_t)(address * 0x9e3779b97f4a7c15 >> 32) & (size - 1);
+	return ((const struct flow_node *)nodes)[number].address ==
+	    *(const uint64_t *)address;
 }
 
 /* The node of an address; NULL: it has not been reached. */
 static struct flow_node *
 flow_find(struct code_flow *flow, uint64_t address)
 {
-	size_t i;
+	const uint32_t number = index_find(&flow->index, index_hash(address),
+	    flow_node_is_at, flow->nodes, &address);
 
-	if (flow->index_size == 0)
-		return NULL;
-	for (i = flow_hash(address, flow->index_size); flow->index[i] != 0;
-	     i = (i + 1) & (flow->index_size - 1))
-		if (flow->nodes[flow->index[i] - 1].address == address)
-			return &flow->nodes[flow->index[i] - 1];
-	return NULL;
-}
-
-static void
-flow_index_node(struct code_flow *flow, size_t number)
-{
-	size_t i = flow_hash(flow->nodes[number].address, flow->index_size);
-
-	while (flow->index[i] != 0)
-		i = (i + 1) & (flow->index_size - 1);
-	flow->index[i] = (uint32_t)number + 1;
-}
-
-static int
-flow_index_grow(struct code_flow *flow, struct error *error)
-{
-	const size_t size = flow->index_size == 0 ? 1024 :
-	    2 * flow->index_size;
-	uint32_t *index = memory_array(size, sizeof *index, error);
-
-	if (index == NULL)
-		return -1;
-	free(flow->index);
-	flow->index = index;
-	flow->index_size = size;
-	for (size_t i = 0; i < flow->n; i++)
-		flow_index_node(flow, i);
-	return 0;
+	return number == NO_INDEX ? NULL : &flow->nodes[number];
 }
 
 static int
@@ -584,23 +562,28 @@ static int
 flow_reach(struct code_flow *flow, uint64_t address,
            const struct flow_state *state, struct error *error)
 {
-	struct flow_node *node = flow_find(flow, address);
+	const uint32_t hash = index_hash(address);
+	struct index_slot *slot = index_seek(&flow->index, hash,
+	    flow_node_is_at, flow->nodes, &address, error);
+	struct flow_node *node;
 
-	if (node != NULL)
+	if (slot == NULL)
+		return -1;
+	if (slot->number != 0) {
+		node = &flow->nodes[slot->number - 1];
 		return flow_state_join(&node->state, state) ?
 		    flow_enqueue(flow, node, error) : 0;
+	}
 	if (flow->n == FLOW_INSTRUCTIONS_MAX) {
 		flow->function->is_incomplete = true;
 		return 0;
 	}
 	if (memory_grow(&flow->nodes, &flow->capacity, flow->n + 1,
-	                sizeof *flow->nodes, error) != 0 ||
-	    (2 * (flow->n + 1) > flow->index_size &&
-	     flow_index_grow(flow, error) != 0))
+	                sizeof *flow->nodes, error) != 0)
 		return -1;
 	node = &flow->nodes[flow->n];
 	*node = (struct flow_node){ .address = address, .state = *state };
-	flow_index_node(flow, flow->n++);
+	index_fill(&flow->index, slot, hash, (uint32_t)flow->n++);
 	return flow_enqueue(flow, node, error);
 }
 
@@ -685,6 +668,11 @@ flow_go_by_table(struct code_flow *flow, uint64_t table, unsigned width,
 		    (!has_bound && (target <= flow->start ||
 		                    target >= flow->end)))
 			break;
+		if (*flow->budget == 0) {
+			flow->function->is_incomplete = true;
+			break;
+		}
+		--*flow->budget;
 		if (flow_go(flow, target, &after, true, error) != 0)
 			return -1;
 		*is_known = true;
@@ -726,8 +714,9 @@ flow_branch(struct code_flow *flow, const struct x86_instruction *i,
             struct error *error)
 {
 	struct flow_state taken = *state, other = *state;
+	const bool is_loop = i->map == X86_ONE_BYTE && i->opcode >= 0xe0;
 
-	switch (i->opcode & 15) {
+	switch (is_loop ? 0 : i->opcode & 15) {
 	case 7:			/* above */
 		other.n_cases = state->compared;
 		break;
@@ -853,13 +842,14 @@ flow_search_on(struct code_search *search, const struct code_map *map,
 static bool
 flow_may_return(struct code_flow *flow, uint64_t callee, uint64_t *budget)
 {
-	struct flow_callee *known = &flow->callees[flow_hash(callee,
-	    FLOW_CALLEES)];
-	struct code_search search = { .extent = { callee,
-	    code_map_end(flow->map, callee) } };
+	struct flow_callee *known = &flow->callees[index_hash(callee) &
+	    (FLOW_CALLEES - 1)];
+	struct code_search search;
 
 	if (known->address == callee)
 		return known->may_return;
+	search = (struct code_search){ .extent = { callee,
+	    code_map_end(flow->map, callee) } };
 	search.left[search.n++] = callee;
 	*known = (struct flow_callee){ callee, false };
 	while (search.n > 0 && !known->may_return)
@@ -1091,8 +1081,8 @@ code_flow_follow(struct code_flow *flow, const struct code_map *map,
 	flow->tails_capacity = 0;
 	flow->clobbers_rbp = false;
 	flow->n = flow->n_queued = flow->n_returns = 0;
-	if (flow->index_size > 0)
-		memset(flow->index, 0, flow->index_size * sizeof *flow->index);
+	flow->budget = budget;
+	index_clear(&flow->index);
 	return flow_reach(flow, start, &state, error) != 0 ||
 	    flow_follow_all(flow, budget, error) != 0 ||
 	    flow_make_rules(flow, error) != 0 ? -1 : 0;

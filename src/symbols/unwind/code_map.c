@@ -44,9 +44,8 @@ code_map_copy(struct code_map *map, const struct elf_file *file,
 	                             sizeof *map->sections, error);
 	if (map->sections == NULL)
 		return -1;
-	while (map->n_sections < CODE_MAP_SECTIONS_MAX &&
-	       (section = elf_nextscn(file->elf, section)) != NULL) {
-		struct code_section *copy = &map->sections[map->n_sections];
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		struct code_section *copy;
 		Elf_Data *data;
 
 		if (gelf_getshdr(section, &header) == NULL ||
@@ -57,11 +56,13 @@ code_map_copy(struct code_map *map, const struct elf_file *file,
 		    header.sh_addr > UINT64_MAX / 2)
 			continue;
 		/* A part of a file would look like a whole one. */
-		if (data->d_size > left) {
+		if (data->d_size > left ||
+		    map->n_sections == CODE_MAP_SECTIONS_MAX) {
 			code_map_free(map);
 			return 0;
 		}
 		left -= data->d_size;
+		copy = &map->sections[map->n_sections];
 		copy->bytes = memory_copy(data->d_buf, data->d_size, 1, error);
 		if (copy->bytes == NULL)
 			return -1;
@@ -101,8 +102,10 @@ code_map_code_at(const struct code_map *map, uint64_t address, size_t *size)
 {
 	const struct code_section *section = code_map_section(map, address);
 
-	return section != NULL && section->is_code ?
-	    code_map_at(map, address, size) : NULL;
+	if (section == NULL || !section->is_code)
+		return NULL;
+	*size = (size_t)(section->end - address);
+	return section->bytes + (address - section->start);
 }
 
 static bool
@@ -261,15 +264,13 @@ code_map_read_section(struct code_map *map, const struct code_section *section,
 		const uint64_t address = section->start + at;
 
 		if (is_end) {
-			const size_t padding = x86_padding(section->bytes + at,
-			                                   size - at);
-
+			at += x86_padding(section->bytes + at, size - at);
 			is_end = false;
-			if (padding < size - at && code_map_add_address(
-			    &map->unreached, &map->n_unreached,
-			    &map->unreached_capacity, address + padding,
-			    error) != 0)
+			if (at < size && code_map_add_address(&map->unreached,
+			    &map->n_unreached, &map->unreached_capacity,
+			    section->start + at, error) != 0)
 				return -1;
+			continue;
 		}
 		if (!x86_decode(section->bytes + at, size - at, address, &i)) {
 			at++;
@@ -376,6 +377,8 @@ code_map_read_file(struct code_map *map, const struct module_file *module,
 		return 0;
 	if (code_map_copy(map, file, error) != 0)
 		return -1;
+	if (map->n_sections == 0)
+		return 0;
 	map->entry = header.e_entry;
 	if (code_map_add_start(map, map->entry, CODE_GLOBAL, error) != 0 ||
 	    code_map_add_symbols(map, module, file, error) != 0 ||

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/index.h"
 #include "src/base/memory.h"
 
 enum {
@@ -30,8 +31,9 @@ struct code_rules {
 	struct code_map map;
 	struct code_flow *flow;
 	uint64_t budget;
-	struct code_function **functions;	/* [size] hashed by start */
-	size_t size, n;
+	struct code_function **functions;	/* [n] */
+	struct index index;			/* of them by their start */
+	size_t n, capacity;
 	size_t n_bytes;				/* of the functions */
 };
 
@@ -66,9 +68,10 @@ code_rules_free(struct code_rules *rules)
 {
 	if (rules == NULL)
 		return;
-	for (size_t i = 0; i < rules->size; i++)
+	for (size_t i = 0; i < rules->n; i++)
 		code_function_free(rules->functions[i]);
 	free(rules->functions);
+	index_free(&rules->index);
 	code_flow_free(rules->flow);
 	code_map_free(&rules->map);
 	free(rules);
@@ -82,38 +85,13 @@ code_rules_bytes(const struct code_rules *rules)
 
 /* ---- functions ---- */
 
-/* Where a function is in the table, or would be. */
-static size_t
-code_rules_place(const struct code_rules *rules, uint64_t start)
+static bool
+code_function_starts_at(const void *functions, uint32_t number,
+                        const void *start)
 {
-	size_t i = (size_t)(start * 0x9e3779b97f4a7c15 >> 32) &
-	    (rules->size - 1);
+	struct code_function *const *function = functions;
 
-	while (rules->functions[i] != NULL &&
-	       rules->functions[i]->start != start)
-		i = (i + 1) & (rules->size - 1);
-	return i;
-}
-
-static int
-code_rules_grow(struct code_rules *rules, struct error *error)
-{
-	const size_t old_size = rules->size;
-	struct code_function **old = rules->functions;
-
-	rules->functions = memory_array(old_size == 0 ? 64 : 2 * old_size,
-	                                sizeof *old, error);
-	if (rules->functions == NULL) {
-		rules->functions = old;
-		return -1;
-	}
-	rules->size = old_size == 0 ? 64 : 2 * old_size;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i] != NULL)
-			rules->functions[code_rules_place(rules,
-			    old[i]->start)] = old[i];
-	free(old);
-	return 0;
+	return function[number]->start == *(const uint64_t *)start;
 }
 
 /* Once a bound is reached, functions are empty. */
@@ -130,17 +108,20 @@ code_rules_function(struct code_rules *rules, uint64_t start,
                     struct error *error)
 {
 	static const struct code_function none = { .is_incomplete = true };
+	const uint32_t hash = index_hash(start);
+	struct index_slot *slot = index_seek(&rules->index, hash,
+	    code_function_starts_at, rules->functions, &start, error);
 	struct code_function *function;
-	size_t i;
 
-	if (2 * (rules->n + 1) > rules->size &&
-	    code_rules_grow(rules, error) != 0)
+	if (slot == NULL)
 		return NULL;
-	i = code_rules_place(rules, start);
-	if (rules->functions[i] != NULL)
-		return rules->functions[i];
+	if (slot->number != 0)
+		return rules->functions[slot->number - 1];
 	if (code_rules_is_full(rules))
 		return &none;
+	if (memory_grow(&rules->functions, &rules->capacity, rules->n + 1,
+	                sizeof(struct code_function *), error) != 0)
+		return NULL;
 	function = memory_array(1, sizeof *function, error);
 	if (function == NULL)
 		return NULL;
@@ -151,8 +132,8 @@ code_rules_function(struct code_rules *rules, uint64_t start,
 	}
 	function->symbol = (struct symbol){ .name = "", .start = start,
 		.limit = code_map_end(&rules->map, start), .is_local = true };
-	rules->functions[i] = function;
-	rules->n++;
+	rules->functions[rules->n] = function;
+	index_fill(&rules->index, slot, hash, (uint32_t)rules->n++);
 	rules->n_bytes += sizeof *function +
 	    function->n_rules * sizeof *function->rules +
 	    function->n_tails * sizeof *function->tails;
@@ -456,7 +437,11 @@ code_rules_leads_to(struct code_rules *rules, uint64_t start, uint64_t callee,
 
 			while (known < n && path[known] != function->tails[k])
 				known++;
-			if (known == n && n < CODE_PATH_MAX)
+			if (known < n)
+				continue;
+			if (n == CODE_PATH_MAX)
+				answer = CODE_UNKNOWN;
+			else
 				path[n++] = function->tails[k];
 		}
 	}

@@ -36,9 +36,7 @@
 
 /* ---- code_map.c ---- */
 
-/*
- * The code of a file: where its functions start, and who jumps where.
- */
+/* The code of a file: where its functions start, and all direct jumps. */
 
 struct code_section {
 	uint64_t start, end;	/* addresses in the module */
@@ -82,16 +80,19 @@ struct code_map {
 };
 
 /*
- * Reads the module's own file.  Stays empty where there is none, where it is
- * of another processor, or too large.  0, or -1 with *error set for want of
- * memory; code_map_free in either case.
+ * Reads the module's own file.  Leaves the map empty (n_sections 0) if there is
+ * none, it is not for x86-64, or its sections are too large or too many.  0, or
+ * -1 with *error set for want of memory; code_map_free in either case.
  */
 int code_map_read(struct code_map *map, const struct module_file *module,
                   struct error *error);
 void code_map_free(struct code_map *map);
 size_t code_map_bytes(const struct code_map *map);
 
-/* The bytes from an address to the end of its section; NULL: none. */
+/*
+ * The bytes from an address to the end of its section, *size of them; NULL, and
+ * *size is not set, if it is in no section.
+ */
 const unsigned char *code_map_at(const struct code_map *map, uint64_t address,
                                  size_t *size);
 
@@ -109,13 +110,16 @@ unsigned code_map_why(const struct code_map *map, uint64_t address);
 /* Where the next start after an address, or its section's end, is. */
 uint64_t code_map_end(const struct code_map *map, uint64_t address);
 
-/* The first of the jumps to an address or behind it. */
+/*
+ * The index of the first jump whose target is the address or a later one; n_jumps
+ * if there is none.
+ */
 size_t code_map_jumps_from(const struct code_map *map, uint64_t address);
 
 /* Whether the address is in a register or data somewhere. */
 bool code_map_is_taken(const struct code_map *map, uint64_t address);
 
-/* The last such address, up to one; 0: none. */
+/* The last of unreached, or of taken, that is not above the address; 0: none. */
 uint64_t code_map_last_unreached(const struct code_map *map, uint64_t address);
 uint64_t code_map_last_taken(const struct code_map *map, uint64_t address);
 
@@ -155,9 +159,9 @@ struct code_function {
 struct code_flow;			/* working memory */
 
 /*
- * Follows the function that starts at an address.  *budget: instructions that
- * may still be looked at; it falls.  0, or -1 with *error set for want of
- * memory.  The caller frees rules and tails.
+ * Follows the function that starts at an address.  *budget: how many
+ * instructions may still be decoded, from which those decoded are taken.  0, or
+ * -1 with *error set for want of memory.  The caller frees rules and tails.
  */
 int code_flow_follow(struct code_flow *flow, const struct code_map *map,
                      uint64_t start, uint64_t *budget,
@@ -172,7 +176,8 @@ void code_flow_free(struct code_flow *flow);
 struct code_rules;
 
 /*
- * The rules of a module, made when they are asked for, and kept; for NULL, none.
+ * The rules of a module, made when they are asked for, and kept.  module NULL: of
+ * none, so that no answer is known.
  * Freed with code_rules_free; NULL with *error set for want of memory.
  */
 struct code_rules *code_rules_new(const struct module_file *module,
@@ -182,8 +187,9 @@ size_t code_rules_bytes(const struct code_rules *rules);
 
 /*
  * Sets *row to the row for an address, as program.h defines it: 1; 0 if the
- * code does not tell; -1 with *error set for want of memory.  A row whose
- * return address is undefined needs no proof.
+ * code does not tell; -1 with *error set for want of memory.  The caller
+ * counts only if code_rules_is_called says so, unless the row's return address is
+ * undefined, as that of an outermost frame.
  */
 int code_rules_find(struct code_rules *rules, uint64_t address,
                     struct cfi_row *row, struct error *error);

@@ -426,7 +426,11 @@ stack_unwinder_step(struct stack_unwinder *unwinder,
 	frame->end = stack_frame_pc(frame) == 0 ? STACK_END_OUTERMOST :
 	    STACK_END_NO_MEMORY;
 	/* longjmp's last instructions run on their caller's stack. */
-	return stack_frame_pc(frame) != 0 &&
-	    (stack_frame_sp(frame) > before || leaves_stack ||
-	     (was_interrupted && stack_frame_sp(frame) == before));
+	if (stack_frame_pc(frame) != 0 && (stack_frame_sp(frame) > before ||
+	    leaves_stack || (was_interrupted &&
+	                     stack_frame_sp(frame) == before)))
+		return 1;
+	/* There is no caller that would have to be proved. */
+	frame->callee.is_open = false;
+	return 0;
 }

@@ -36,9 +36,8 @@ struct unwind_table;
 
 /*
  * Reads both sections of the module's own file, and Go's table, and closes it
- * again; empty for
- * NULL, or where there is no such file, or none of a known processor, or
- * nothing in it.  Time O(bytes of the sections), and sorting where they are not
+ * again; empty for NULL, or where there is no such file, or none of a known
+ * processor, or nothing in it.  Time O(bytes of the sections), and sorting where they are not
  * in the order of addresses.  Freed with unwind_table_free; NULL with *error set
  * for want of memory.
  */
@@ -119,7 +118,8 @@ struct stack_frame {
 				 * none */
 	/*
 	 * The frame that was left last, if it had no table: the caller counts
-	 * only if it calls it.
+	 * only if it calls it.  Who ends a walk while this is open, as where the
+	 * last address is in no module, drops that last frame: it is not proved.
 	 */
 	struct {
 		bool is_open, was_guessed;

@@ -483,6 +483,9 @@ x86_written_0f(const struct x86_instruction *i)
 		return BIT(RAX) | BIT(RDX);
 	case 0xa2:
 		return BIT(RAX) | BIT(RBX) | BIT(RCX) | BIT(RDX);
+	case 0xae:			/* rdfsbase, rdgsbase */
+		return i->prefix == 0xf3 && row < 2 ?
+		    x86_written_rm(i, false) : 0;
 	case 0xba:
 		return row == 4 ? 0 : x86_written_rm(i, false);
 	case 0x90 ... 0x9f:
@@ -559,10 +562,11 @@ x86_written(const struct x86_instruction *i)
 size_t
 x86_padding(const unsigned char *code, size_t size)
 {
+	enum { PADDING_MAX = 4096 };
 	size_t at = 0;
 	struct x86_instruction i;
 
-	while (at < size && x86_decode(code + at, size - at, 0, &i) &&
+	while (at < size && at < PADDING_MAX && x86_decode(code + at, size - at, 0, &i) &&
 	       ((i.map == X86_ONE_BYTE && (i.opcode == 0xcc ||
 	         (i.opcode == 0x90 && i.rm == 0))) ||
 	        (i.map == X86_0F && i.opcode == 0x1f)))

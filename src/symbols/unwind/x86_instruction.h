@@ -83,7 +83,10 @@ bool x86_decode(const unsigned char *code, size_t size, uint64_t address,
 /* The registers that it may write to, apart from rsp by push, pop and call. */
 uint32_t x86_written(const struct x86_instruction *instruction);
 
-/* The bytes of padding between functions at the beginning of code[size]. */
+/*
+ * The bytes of padding between functions at the beginning of code[size], up to
+ * 4096 and the instruction that passes these.
+ */
 size_t x86_padding(const unsigned char *code, size_t size);
 
 #endif
