@@ -300,6 +300,16 @@ def gzip_of_speedscope():
                      for i in range(60)]) + b"]}"))
 
 
+def cut_sentry():
+    """Cut short; 200,000 samples of a long stack whose last frame is missing."""
+    return write("cut.json", gzip.compress(
+        b'{"version":"1","profile":{"frames":[{"function":"f"}],"stacks":[['
+        + b"0," * 500000 + b'7],[0]],"samples":['
+        b'{"stack_id":1,"thread_id":"1","elapsed_since_start_ns":0},'
+        + b'{"stack_id":0,"thread_id":"1","elapsed_since_start_ns":1},'
+        * 200000))
+
+
 def gzip_of_lines():
     return write("lines.gz", gzip.compress(
         b"a 2\n" + b"".join(b"%d;" % i + b"a;" * 200000 + b"a 1\n"
@@ -557,6 +567,8 @@ CASES = {
         case(gzip_of_threads, ask=("info", "functions")),
     "gzip: speedscope's profiles of 40,000 frames":
         case(gzip_of_speedscope, ask=("info", "functions")),
+    "gzip: Sentry, cut short: samples of a stack that is not whole":
+        case(cut_sentry, ask=("info", "functions")),
     "gzip: stacks of 200,000 frames":
         case(gzip_of_lines, notes="too many call paths, more than real",
              ask=("info", "down", "up", "graph", "export callgrind")),

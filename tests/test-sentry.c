@@ -87,9 +87,11 @@ sentry_refuses_what_does_not_fit_with_its_offset(void **state)
 		{ FILE_OF("\"stacks\":[[-1]]"), "in: 0x25: expected the number "
 		  "of a frame" },
 		{ FILE_OF("\"stacks\":[[0]],\"samples\":["
-		          SAMPLE(1, "1", 1) "]"), "in: 0x23: stack 1 of 1" },
+		          SAMPLE(1, "1", 1) "]"), "in: 0x23: a sample has stack 1, but "
+		    "there are 1 stacks" },
 		{ FILE_OF("\"stacks\":[[0]],\"samples\":["
-		          SAMPLE(0, "1", 1) "]"), "frame 0 of 0 in stack 0" },
+		          SAMPLE(0, "1", 1) "]"), "stack 0 has frame 0, but "
+		    "there are 0 frames" },
 		{ FILE_OF("\"samples\":[" SAMPLE(0, "1", []) "]"),
 		  "expected a time in nanoseconds" },
 		{ FILE_OF(FRAMES "," STACKS "," SAMPLES) "{", "malformed JSON" },

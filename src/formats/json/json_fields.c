@@ -36,7 +36,8 @@ json_read_field(struct json_reader *json, const struct json_field *field,
 		field->read(json, &token, into);
 	else
 		json_read_fields(json, field->fields, into);
-	if (field->type == JSON_END)
+	/* Unless it was read or refused already. */
+	if (field->type == JSON_END && json_offset(json) == first.offset)
 		json_skip(json, &first);
 }
 

@@ -231,14 +231,17 @@ struct json_field {
 	const struct json_field *fields;
 };
 
-/* For functions that read a field: where it stores, */
+/* Where a function that reads a field stores the value. */
 static inline void *
 json_field_in(const struct json_token *token, void *into)
 {
 	return (char *)into + token->field->at;
 }
 
-/* and what to call for a value that is not as the field wants it. */
+/*
+ * Refuses a value that is not as the field wants it, or skips it if the field says
+ * so.
+ */
 void json_refuse_field(struct json_reader *json,
                        const struct json_token *token);
 

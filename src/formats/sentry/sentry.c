@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "src/base/memory.h"
+#include "src/base/progress.h"
 #include "src/formats/json/json_reader.h"
 #include "src/formats/reader.h"
 
@@ -40,10 +41,12 @@ struct sentry {
 	uint64_t stacks_offset;
 	struct sentry_sample *samples;
 	size_t n_samples, samples_capacity;
-	struct names *ids;		/* of threads, */
-	const char **names;		/* [ids] */
+	struct names *ids;		/* of threads */
+	const char **names;		/* [n_names] their names; NULL: unknown */
 	size_t n_names, names_capacity;
 };
+
+enum { SENTRY_SAMPLES_A_LOOK = 1 << 16 };	/* between checks for Ctrl-C */
 
 /* ---- frames and stacks ---- */
 
@@ -262,7 +265,8 @@ sentry_enter(struct sentry *input, const struct sentry_sample *sample,
 	if (sample->stack >= input->n_stacks)
 		return reader->is_cut_short ? 0 :
 		       reader_fail_at(reader, input->stacks_offset,
-		                      input->error, "stack %" PRIu32 " of %zu",
+		                      input->error, "a sample has stack %" PRIu32
+		                      ", but there are %zu stacks",
 		                      sample->stack, input->n_stacks);
 	begin = sample->stack > 0 ? input->ends[sample->stack - 1] : 0;
 	n = input->ends[sample->stack] - begin;
@@ -271,12 +275,16 @@ sentry_enter(struct sentry *input, const struct sentry_sample *sample,
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		frames[i] = input->indices[begin + i];
-		if (frames[i] >= n_frames)
-			return reader->is_cut_short ? 0 :
-			       reader_fail_at(reader, input->stacks_offset,
-			           input->error, "frame %" PRIu32 " of %" PRIu32
-			           " in stack %" PRIu32, frames[i], n_frames,
-			           sample->stack);
+		if (frames[i] < n_frames)
+			continue;
+		if (!reader->is_cut_short)
+			return reader_fail_at(reader, input->stacks_offset,
+			    input->error, "stack %" PRIu32 " has frame %" PRIu32
+			    ", but there are %" PRIu32 " frames", sample->stack,
+			    frames[i], n_frames);
+		/* The next sample of this stack finds it at once. */
+		input->indices[begin] = frames[i];
+		return 0;
 	}
 	if (n == 0)
 		frames[n++] = reader_named_frame(reader, "[no stack]", 10,
@@ -326,7 +334,9 @@ sentry_read_profile(struct sentry *input, struct error *error)
 	json_reader_free(json);
 	n_frames = reader->profile->n_frames;
 	for (size_t i = 0; i < input->n_samples && !error->is_set; i++)
-		sentry_enter(input, &input->samples[i], n_frames);
+		if (i % SENTRY_SAMPLES_A_LOOK != 0 ||
+		    progress_step(NULL, 0, 0, error) == 0)
+			sentry_enter(input, &input->samples[i], n_frames);
 	if (error->is_set)
 		return -1;
 	if (reader_count_stacks(reader) == 0)
