@@ -327,8 +327,9 @@ def check_names(program, profile):
         with open(profile, "rb") as file:
             done = cpprof.run("-q", "-e", "functions", "-", stdin=file,
                               env=environment(home, web.url))
-        claims.check("a profile on standard input is named when it is read "
-                     "next", "loaded next" in done.stderr, done)
+        claims.check("a profile on standard input is named when it is loaded "
+                     "once more", "load the profile once more" in done.stderr,
+                     done)
         text = run(profile, "functions", url=f"http://127.0.0.1:1 {web.url}")
         claims.check("of two servers, one may be away", has_names(text), text)
     with Web(files(known)) as web:

@@ -129,9 +129,22 @@ get_flag(const struct session *session, const struct command *setting,
 DEFINE_SET(flag, value->count == 1)
 
 /*
+ * Notes that a choice was not taken.  That is no error, so that what show and save
+ * write can be read by others.
+ */
+static int
+settings_note_kept(const struct command *setting, size_t kept, size_t wanted,
+                   const char *why)
+{
+	if (kept != wanted)
+		message_note("%s is still %s: %s", setting->name,
+		             setting->choices[kept], why);
+	return 0;
+}
+
+/*
  * A flag that only the user's own files may change: what else runs commands,
  * such as a script that came with a profile, could give itself more rights.
- * That is no error, so that what show and save write can be read by others.
  */
 #define TYPED_guarded TYPED_flag
 #define HELD_guarded HELD_flag
@@ -145,12 +158,10 @@ set_guarded(struct session *session, const struct command *setting,
 	bool is_on = value->count == 1;
 
 	(void)error;
-	if (is_on == *field || session->reads_own_files)
-		*field = is_on;
-	else
-		message_note("%s is still %s: only ~/.config/cpprof/init can "
-		             "change it", setting->name,
-		             setting->choices[*field]);
+	if (is_on != *field && !session->reads_own_files)
+		return settings_note_kept(setting, *field, is_on,
+		    "only ~/.config/cpprof/init can change it");
+	*field = is_on;
 	return 0;
 }
 
@@ -166,18 +177,17 @@ static int
 set_network(struct session *session, const struct command *setting,
             const struct value *value, struct error *error)
 {
-	if (value->count == DEBUG_FILES_ON &&
-	    read_only_check(setting->name, error) != 0)
-		return -1;
-	if (value->count == DEBUG_FILES_ON &&
-	    !debug_files_may_turn_on(session)) {
-		message_note("%s is still %s: a script cannot turn it on; -e, "
-		             "the prompt, ~/.config/cpprof/settings and "
-		             "DEBUGINFOD_URLS can", setting->name,
-		             setting->choices[*FIELD(session, setting,
-		                                     network)]);
+	const bool turns_on = value->count == DEBUG_FILES_ON;
+
+	if (turns_on && read_only_is_on()) {
+		message_note("%s: not with --read-only", setting->name);
 		return 0;
 	}
+	if (turns_on && !debug_files_may_turn_on(session))
+		return settings_note_kept(setting,
+		    *FIELD(session, setting, network), value->count,
+		    "a script cannot turn it on; -e, the prompt, settings and "
+		    "init in ~/.config/cpprof, and DEBUGINFOD_URLS can");
 	debug_files_forget(session);
 	return set_choice(session, setting, value, error);
 }

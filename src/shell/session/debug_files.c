@@ -21,7 +21,8 @@ enum {
 	DEBUG_FILES_LISTED = 3,		/* modules that a note names */
 	DEBUG_FILES_WIDTH = 40,		/* columns of a name */
 	DEBUG_FILES_FAILURES = 3,	/* after which no server is asked */
-	DEBUG_FILES_SECONDS = 900,	/* for all files of a profile */
+	DEBUG_FILES_SECONDS = 900,	/* for all debug files of a profile, and
+					 * for a source */
 	DEBUG_FILES_PART = 100,		/* of the hits, without names, for which
 					 * the user is bothered */
 	DEBUG_FILES_URLS = 8192,	/* bytes */
@@ -103,7 +104,10 @@ debug_files_are_worth(const struct missing_files *missing)
 	    missing->unnamed_hits >= missing->hits / DEBUG_FILES_PART;
 }
 
-/* "43% of cpu has no names: no debug file of prog is here" */
+/*
+ * "43% of cpu is in functions without names: no debug file of prog on this
+ * machine"
+ */
 static void
 debug_files_add_lack(struct text_buffer *text, const struct profile *profile,
                      uint32_t resource, const struct missing_files *missing)
@@ -114,9 +118,9 @@ debug_files_add_lack(struct text_buffer *text, const struct profile *profile,
 	                       (double)missing->hits);
 	text_add_string(text, " of ");
 	text_add_printable(text, name, strlen(name));
-	text_add_string(text, " has no names: no debug file of ");
+	text_add_string(text, " is in functions without names: no debug file of ");
 	debug_files_add_list(text, profile, missing, missing->is_unnamed);
-	text_add_string(text, " is here");
+	text_add_string(text, " on this machine");
 }
 
 static int
@@ -179,7 +183,7 @@ struct debug_files_fetching {
 /* Whether it is the first time that this is asked for. */
 static bool
 debug_files_is_new(struct debug_files *files, const struct module *module,
-                   const char *source, struct error *error)
+                   struct error *error)
 {
 	uint32_t before;
 
@@ -188,9 +192,8 @@ debug_files_is_new(struct debug_files *files, const struct module *module,
 	if (files->asked == NULL)
 		return false;
 	before = names_count(files->asked);
-	return names_add_pair(files->asked, source, strlen(source),
-	                      module->build_id, module->build_id_size,
-	                      error) == before;
+	return names_add(files->asked, (const char *)module->build_id,
+	                 module->build_id_size, error) == before;
 }
 
 /* Counts failures; says what stands in the way of all files. */
@@ -249,8 +252,11 @@ debug_files_fetch_all(struct debug_files_fetching *fetching,
 		.root = fetching->session->symfs,
 	};
 
-	for (uint32_t i = 0; i < missing->n &&
-	     files->n_failures < DEBUG_FILES_FAILURES; i++) {
+	uint32_t i;
+
+	for (i = 0; i < missing->n &&
+	     files->n_failures < DEBUG_FILES_FAILURES &&
+	     clock_ms() < fetching->request.deadline_ms; i++) {
 		const struct module *module =
 		    &profile->modules[missing->modules[i]];
 		struct progress_line line;
@@ -258,7 +264,7 @@ debug_files_fetch_all(struct debug_files_fetching *fetching,
 		enum debuginfod_state state;
 		char what[48];
 
-		if (!debug_files_is_new(files, module, "", error)) {
+		if (!debug_files_is_new(files, module, error)) {
 			if (error->is_set)
 				return -1;
 			continue;
@@ -273,7 +279,11 @@ debug_files_fetch_all(struct debug_files_fetching *fetching,
 		debug_files_note_failure(files, fetching->request.servers,
 		                         state, why.text);
 	}
-	/* It ended the fetching. */
+	if (i < missing->n && files->n_failures < DEBUG_FILES_FAILURES)
+		message_note("debuginfod: %u of %u files were asked for in %d "
+		             "minutes; \"debuginfod on\" goes on", i,
+		             missing->n, DEBUG_FILES_SECONDS / 60);
+	/* Ctrl-C ends the fetching only, not the caller's work. */
 	interrupt_requested = 0;
 	return 0;
 }

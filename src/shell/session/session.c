@@ -445,8 +445,8 @@ session_can_read_again(const char *const *files, size_t n)
 {
 	if (!session_reads_input(files, n))
 		return true;
-	message_note("standard input cannot be read again: functions get their "
-	             "names from these files when it is loaded next");
+	message_note("standard input cannot be read again: load the profile "
+	             "once more to see the names from these files");
 	return false;
 }
 

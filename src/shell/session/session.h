@@ -187,9 +187,9 @@ enum debug_files_choice { DEBUG_FILES_ASK, DEBUG_FILES_ON, DEBUG_FILES_OFF };
 
 /* What a session asked the servers.  Start with `{ 0 }`. */
 struct debug_files {
-	struct names *asked;	/* each build-id, or it and a source's path;
-				 * NULL: none */
-	bool was_told;		/* that no server is known */
+	struct names *asked;	/* build-ids of debug files; NULL: none */
+	bool was_told;		/* no hint: the user said no, or knows that there
+				 * is no server */
 	bool was_failure_noted;	/* of a server or of this machine */
 	unsigned n_failures;	/* one after the other */
 	char *hint;		/* what to type for names that are missing;

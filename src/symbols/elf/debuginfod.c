@@ -696,9 +696,12 @@ debuginfod_run(const struct debuginfod_request *request, char path[PATH_MAX],
 	kill(child, SIGKILL);
 	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
 		;
-	if (end.state == DEBUGINFOD_FAILED)
-		error_set(why, "%s", end.number == ECHILD ?
-		          "libdebuginfod crashed" : strerror(end.number));
+	if (end.state == DEBUGINFOD_FAILED && end.number == ECHILD)
+		error_set(why, "libdebuginfod crashed");
+	else if (end.state == DEBUGINFOD_FAILED)
+		error_set(why, "%.300s: %s (DEBUGINFOD_CACHE_PATH names another "
+		          "cache)", debuginfod_cache_directory(path) ? path :
+		          "the cache", strerror(end.number));
 	memcpy(path, end.path, PATH_MAX);
 	return end.state;
 }

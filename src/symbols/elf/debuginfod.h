@@ -6,7 +6,7 @@
  * know.  All else here looks at the cache on this machine, which is that of
  * libdebuginfod: what gdb and other tools fetched is in it, too.
  *
- * A server is believed nothing.  A debug file is used only if it has the
+ * Nothing that a server sends is trusted.  A debug file is used only if it has the
  * build-id; a source is text that somebody sent.
  */
 #ifndef CPPROF_SYMBOLS_ELF_DEBUGINFOD_H
@@ -24,7 +24,7 @@
 
 /*
  * Adds to urls[size] the URLs of the servers, divided by blanks: those of
- * DEBUGINFOD_URLS, or if that is not set, of the files *.urls in the directory
+ * DEBUGINFOD_URLS, or if that is not set or blank, of the files *.urls in the directory
  * of this machine's administrator.  False: there are none.
  */
 #define DEBUGINFOD_DIRECTORY "/etc/debuginfod"
@@ -45,7 +45,10 @@ bool debuginfod_is_set_by_user(const char *directory);
  */
 bool debuginfod_is_build_id(const unsigned char *id, size_t size);
 
-/* Where the debug file of a build is, if it was fetched; false: nowhere. */
+/*
+ * The path of a build's debug file in the cache, whether or not it is there.
+ * False: that is no build-id, or there is no cache; path is not defined then.
+ */
 bool debuginfod_cached_path(const unsigned char *id, size_t size,
                             char path[PATH_MAX]);
 
@@ -78,7 +81,8 @@ struct debuginfod_request {
 /*
  * Asks the servers for a file, unless the cache has it, or had word in the last
  * minutes that they do not have it.  DEBUGINFOD_FOUND: path is where it is now.
- * DEBUGINFOD_FAILED: *why says what failed.
+ * DEBUGINFOD_FAILED: *why says what failed.  A source whose transfer was cancelled
+ * counts as absent for some minutes.
  *
  * Gives up after DEBUGINFOD_TIMEOUT seconds (by default 20) without a byte,
  * after DEBUGINFOD_MAXTIME seconds (600) and beyond DEBUGINFOD_MAXSIZE bytes

@@ -397,7 +397,7 @@ go_take_number(const struct go_table *table, size_t *at, uint32_t *number)
 	for (unsigned bits = 0; bits < 35 && *at < table->size; bits += 7) {
 		const unsigned char byte = table->bytes[(*at)++];
 
-		*number |= (uint32_t)(byte & 0x7f) << (bits < 32 ? bits : 31);
+		*number |= (uint32_t)(byte & 0x7f) << bits;
 		if (byte < 0x80)
 			return true;
 	}

@@ -106,11 +106,13 @@ missing_files_count_unnamed(struct missing_files *missing,
 {
 	const struct sample_tree *tree = profile->tree;
 
-	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+	for (uint32_t node = 0; (node = node_numbers_next(&tree->rows, node,
+	     tree->n_nodes)) < tree->n_nodes; node++) {
 		const uint64_t hits = sample_tree_hits(tree, resource, node);
 		uint32_t at = node;
 
 		missing->hits += hits;
+		/* The function, then its caller. */
 		for (int i = 0; i < 2 && hits > 0 && at != NO_NODE; i++) {
 			const struct frame *frame =
 			    &profile->frames[tree->label[at]];
