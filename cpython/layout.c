@@ -67,8 +67,8 @@ static const struct debug_table debug_3_15 = {
 };
 
 #define DEBUG_COOKIE_TEXT "xdebugpy"
-#define DEBUG_OFFSET_MAX ((uint64_t)1 << 20)	/* of the fields, */
-#define DEBUG_SIZE_MAX ((uint64_t)1 << 26)	/* of the structures */
+#define DEBUG_OFFSET_MAX ((uint64_t)1 << 20)	/* of a field */
+#define DEBUG_SIZE_MAX ((uint64_t)1 << 26)	/* of a structure */
 
 /*
  * Reads fields.  The first one that cannot be in its structure sets `failed`:

@@ -51,9 +51,9 @@ struct python_runtime {
 	uint64_t runtime, code_type;	/* _PyRuntime, PyCode_Type; the type is
 					   0 if no symbol has it */
 	uint64_t loop, loop_end;	/* _PyEval_EvalFrameDefault; 0: no
-					   symbol has it, and it is not known
-					   yet; */
-	uint64_t cold, cold_end;	/* and its code that lies apart */
+					   symbol has it, and it was not found
+					   yet */
+	uint64_t cold, cold_end;	/* its code that lies apart; 0: none */
 	bool is_supported;		/* the layout is known */
 	struct python_layout layout;
 };

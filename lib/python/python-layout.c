@@ -132,14 +132,17 @@ python_learn_loop(const struct python_runtime *runtime, uint64_t address)
 
 	if (atomic_exchange(&is_busy, true))
 		return PYTHON_RUNTIME_BUSY;
-	next = &runtimes[runtime == &runtimes[0]];
-	*next = *runtime;
-	index = python_index(address, &size);
-	if (atomic_load(&known) == runtime && index != NULL &&
-	    python_set_loop(next, address, index, size, (uintptr_t)index)) {
-		python_find_loop(next, false);
-		atomic_store(&known, next);
-		runtime = next;
+	/* Else another thread was first, and the other copy is in use. */
+	if (atomic_load(&known) == runtime &&
+	    (index = python_index(address, &size)) != NULL) {
+		next = &runtimes[runtime == &runtimes[0]];
+		*next = *runtime;
+		if (python_set_loop(next, address, index, size,
+		    (uintptr_t)index)) {
+			python_find_loop(next, false);
+			atomic_store(&known, next);
+			runtime = next;
+		}
 	}
 	atomic_store(&is_busy, false);
 	return runtime;

@@ -138,8 +138,9 @@ extern const struct python_runtime python_runtime_busy;
 const struct python_runtime *python_runtime(void);
 
 /*
- * The same interpreter, with the loop, of which an address is known that no symbol
- * has shown.  The loop may still be unknown.
+ * Finds the loop of an interpreter without symbols; address: of an instruction of
+ * the loop.  Returns the runtime with the loop; the same one if that cannot be
+ * found there, or if another thread was faster; or PYTHON_RUNTIME_BUSY.
  */
 const struct python_runtime *python_learn_loop(
     const struct python_runtime *runtime, uint64_t address);

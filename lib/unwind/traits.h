@@ -79,7 +79,7 @@ bool traits_is_go(const void *address);
  */
 const struct link_map *traits_python(void);
 
-/* Where its structure _PyRuntime is. */
+/* The address of its _PyRuntime; not defined unless traits_python is not NULL. */
 void *traits_python_runtime(void);
 
 /*

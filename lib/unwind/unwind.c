@@ -480,8 +480,8 @@ step_uncalled(struct unwind_walk *walk, struct walked_frame *frame,
 }
 
 /*
- * Whether an address is code outside all modules, and the present code is too
- * and no further away than that.
+ * Whether both an address and the present code are code outside all modules, at
+ * most `distance` bytes apart.
  */
 static bool
 is_made_within(struct unwind_walk *walk, uint64_t distance, uint64_t address)

@@ -106,8 +106,8 @@ hidden_find_interpreters(struct hidden_known *known, struct error *error)
 		return -1;
 	if (name != NO_NAME)
 		hidden_find_loops(known, name);
-	else
-		hidden_find_nameless_loops(known);
+	/* Another module's interpreter may be stripped. */
+	hidden_find_nameless_loops(known);
 	for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
 		if ((known->globs[i] = pattern_new(interpreter_globs[i],
 		                                   error)) == NULL)

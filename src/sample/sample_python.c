@@ -1201,8 +1201,8 @@ python_process_read(uint32_t pid, uint64_t at, void *to, size_t size)
 }
 
 /*
- * Looks for code of the loop that lies apart.  address: of an instruction of the
- * loop, if no symbol says where it is.
+ * Finds the loop and its code that lies apart.  address: of an instruction of the
+ * loop, if no symbol says where that is; else 0.
  */
 static void
 python_process_find_loop(struct sample_python_process *process,
