@@ -116,10 +116,10 @@ def ask(profile, *commands):
 
 
 def functions(profile, *commands):
-    """Hits by name, and their total."""
+    """Hits by name, and their total without what sampling itself took."""
     table, _ = ask(profile, "threshold 0", *commands, "functions")
-    return ({row["path"][0]: row["hits"] for row in table["rows"]},
-            table["total"])
+    hits = {row["path"][0]: row["hits"] for row in table["rows"]}
+    return hits, table["total"] - hits.get("[sampling]", 0)
 
 
 def text(profile, command):

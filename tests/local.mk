@@ -73,7 +73,8 @@ recording_scripts = \
 	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py \
 	tests/mapped.py tests/mcp.py \
 	tests/names.py tests/namespaces.py tests/python.py tests/record.sh \
-	tests/recordings.sh tests/report.py tests/static.py tests/stepped.py \
+	tests/recordings.sh tests/report.py tests/spare-files.py \
+	tests/static.py tests/stepped.py \
 	tests/test-prompt.py \
 	tests/threads.py
 measured_tests += $(measured_scripts)
