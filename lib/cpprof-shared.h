@@ -140,7 +140,8 @@ struct cpprof_shared {
 		uint32_t wish;
 		uint32_t unused;
 	} questions[CPPROF_SHARED_QUESTIONS];
-	uint32_t n_answered;	/* questions */
+	uint32_t n_steps;	/* of `record` at such work: answers, and records of
+				   the kernel that it has taken */
 	/*
 	 * Spare files that were made so far, and taken; files that processes
 	 * have needed, a futex for which `record` waits.

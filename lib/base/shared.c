@@ -22,7 +22,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 #define MOST_TAKEN_NS 1000000000
-#define ANSWER_NS 5000000000	/* how long `record` may give no answers */
+#define ANSWER_NS 5000000000	/* how long `record` may not be at work */
 #define ANSWER_LOOK_NS 100000000	/* between two looks whether it is there, */
 #define PAUSES_TO_LOOK 64		/* or while all places are taken */
 
@@ -478,11 +478,12 @@ shared_is_dead(uint32_t process_id)
 }
 
 /*
- * Waiting for `record`: many processes may ask at once, and a slow machine takes
- * its time for each answer.  So it may take any time as long as it answers some.
+ * Waiting for `record`: many processes may ask at once, and a busy machine may let
+ * it run so rarely that the samples before its next answer take it seconds.  So it
+ * may take any time as long as it is at work.
  */
 struct patience {
-	uint32_t n_answered;
+	uint32_t n_steps;
 	uint64_t end_ns;
 };
 
@@ -490,11 +491,11 @@ static bool
 patience_is_left(struct patience *patience)
 {
 	const uint64_t now = process_clock(CLOCK_MONOTONIC);
-	const uint32_t n = __atomic_load_n(&page->n_answered, __ATOMIC_RELAXED);
+	const uint32_t n = __atomic_load_n(&page->n_steps, __ATOMIC_RELAXED);
 
-	if (patience->end_ns == 0 || n != patience->n_answered)
+	if (patience->end_ns == 0 || n != patience->n_steps)
 		patience->end_ns = now + ANSWER_NS;
-	patience->n_answered = n;
+	patience->n_steps = n;
 	return page->pid_namespace != 0 && now < patience->end_ns &&
 	    shared_has_recorder();
 }

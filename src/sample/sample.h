@@ -689,6 +689,9 @@ struct sampler_options {
 	 * and remove them.
 	 */
 	bool (*attend)(void *context, struct sampler *sampler);
+	void (*step)(void *context);	/* then not NULL either: it is called with
+					 * each record, of which many may come
+					 * before the next call of `attend` */
 	void *context;
 	int asking;
 };

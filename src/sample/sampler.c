@@ -646,6 +646,8 @@ sampler_take(void *context, const struct perf_record *record,
 	    sample_events_table(sampler->events), record);
 	struct error damage = { 0 };
 
+	if (sampler->options->step != NULL)
+		sampler->options->step(sampler->options->context);
 	if (time > sampler->now_ns)
 		sampler->now_ns = time;
 	if (time > sampler->seen_ns)

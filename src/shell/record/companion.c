@@ -159,6 +159,15 @@ companion_do(struct sampler *sampler, pid_t pid, uint32_t wish)
 	                SAMPLE_AT_EXEC : SAMPLE_NOW, &why) == 0;
 }
 
+/* Who waits for an answer sees that there is work done. */
+static void
+companion_step(void *context)
+{
+	struct companion *companion = context;
+
+	__atomic_fetch_add(&companion->shared->n_steps, 1, __ATOMIC_RELAXED);
+}
+
 /* Answers all questions; whether the program has ended. */
 static bool
 companion_attend(void *context, struct sampler *sampler)
@@ -181,8 +190,7 @@ companion_attend(void *context, struct sampler *sampler)
 		        question->wish) ?
 		    CPPROF_SHARED_YES : CPPROF_SHARED_NO;
 		__atomic_store_n(&question->state, state, __ATOMIC_RELEASE);
-		__atomic_fetch_add(&companion->shared->n_answered, 1,
-		                   __ATOMIC_RELAXED);
+		companion_step(companion);
 		companion_futex(&question->state, FUTEX_WAKE, INT_MAX);
 	}
 	return companion->is_over;
@@ -230,6 +238,7 @@ companion_new(const struct record_options *options,
 		.recording = &companion->files,
 		.symfs = symfs,
 		.attend = companion_attend,
+		.step = companion_step,
 		.context = companion,
 		.asking = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
 	};
