@@ -3,7 +3,8 @@
 
 Each case plays the attacker, or the clumsy administrator, while a program is
 recorded.  The program must not notice, and cpprof must report what happened to
-the recording.  tests/programs/victim.c is the program.  Speaks TAP.
+the recording.  tests/programs/victim.c is the program: it works until it is told
+to end, and how long an attack lasts is an amount of its CPU time.  Speaks TAP.
 """
 import fcntl
 import importlib
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 
+from claims import rounds
 from collector_file import Profile
 collector = importlib.import_module('test-collector')
 Skip = collector.Skip
@@ -26,6 +28,9 @@ VICTIM = os.environ.get('CPPROF_VICTIM', os.path.join(
     collector.BUILD, 'tests', 'programs', 'victim'))
 CPPROF = os.path.abspath(os.environ.get('CPPROF', 'cpprof'))
 CUT = 4
+CPUCLOCK_SCHED = 2      # of a process whose id is inverted, linux/posix-timers.h
+ATTACK_MS = 60          # of the victim's CPU time
+N_CUTS = 15
 MODES = ('plain', 'blocked', 'kernel', 'ignored', 'handled', 'own', 'threads')
 MOST = ('cpu:100,page-faults:1,live:1000,real:1000',
         'cpu:100', 'allocs:1')
@@ -34,9 +39,9 @@ MOST = ('cpu:100,page-faults:1,live:1000,real:1000',
 class Victim:
     """A victim that runs, and the directory of its recording."""
 
-    def __init__(self, mode, seconds=1.0, chosen='allocs:1', **environment):
+    def __init__(self, mode, chosen='allocs:1', **environment):
         self.directory = tempfile.mkdtemp(prefix='cpprof-test-')
-        self.command = [VICTIM, mode, str(seconds)]
+        self.command = [VICTIM, mode]
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=dict(
@@ -53,19 +58,29 @@ class Victim:
             time.sleep(0.005)
         raise AssertionError('no recording')
 
-    def is_working(self):
-        """Whether its work goes on; it prints the result at its end."""
+    def used_ms(self):
+        """CPU time of its process so far."""
+        assert self.process.poll() is None, self.process.returncode
+        return time.clock_gettime(~self.process.pid << 3 | CPUCLOCK_SCHED) * \
+            1000
+
+    def work(self, ms):
+        """Waits until it has used that much more CPU time."""
+        until = self.used_ms() + ms
+        while self.used_ms() < until:
+            time.sleep(0.0005)
+
+    def has_printed(self, line):
         os.set_blocking(self.process.stdout.fileno(), False)
         self.lines += self.process.stdout.read() or b''
         os.set_blocking(self.process.stdout.fileno(), True)
-        return self.process.poll() is None and b'right' not in self.lines \
-            and b'wrong' not in self.lines
+        return line in self.lines
 
     def end(self):
         """Checks that it ends as without the collector; returns the profile's
         path."""
         out, err = self.process.communicate(timeout=60)
-        plain = subprocess.run(self.command[:2] + ['0.05'], timeout=60,
+        plain = subprocess.run(self.command, timeout=60,
                                stdin=subprocess.DEVNULL, capture_output=True)
         assert (self.process.returncode, self.lines + out, err) == \
             (plain.returncode, plain.stdout, plain.stderr), \
@@ -85,17 +100,18 @@ class Victim:
 def scribble(path, victim, what):
     """Changes numbers wherever the collector might read them."""
     chances = random.Random(7)
+    until = victim.used_ms() + rounds(ATTACK_MS)
     n = 0
     with open(path, 'r+b') as file:
-        while victim.is_working():
+        while n < 1000 or victim.used_ms() < until:
             size = os.fstat(file.fileno()).st_size
             if size < 12288:
+                victim.work(0.1)
                 continue
             with mmap.mmap(file.fileno(), size) as memory:
                 for _ in range(200):
                     what(memory, size, chances)
                     n += 1
-    assert n > 200, n
 
 
 def wild(chances):
@@ -128,51 +144,52 @@ def numbers_in_the_file_are_not_trusted():
     for what in the_header, the_chunks, any_word:
         for mode in 'plain', 'threads':
             for more in {}, {'CPPROF_RETURNS': '1'}:
-                with Victim(mode, 0.7, **more) as victim:
+                with Victim(mode, **more) as victim:
                     scribble(victim.file(), victim, what)
                     victim.end()
 
 
 def modules_and_phases_in_the_file_are_not_trusted():
     """Names, build-ids and numbers of modules that come and go."""
-    with Victim('plain', 0.5, MOST[0]) as victim:
+    with Victim('plain', MOST[0]) as victim:
         path = victim.file()
         with open(path, 'r+b') as file:
             file.seek(4096)
             file.write(os.urandom(8192))
+        victim.work(ATTACK_MS)
         victim.end()
 
 
-def cut(path, victim, sizes, pause):
+def cut(path, victim, sizes, until=b''):
+    """Cuts it often, at least until the victim has printed that."""
     chances = random.Random(11)
     n = 0
-    while victim.is_working():
+    while n < rounds(N_CUTS) or not victim.has_printed(until):
         try:
             os.truncate(path, chances.choice(sizes))
             n += 1
         except FileNotFoundError:
             pass
-        time.sleep(chances.random() * pause)
-    return n
+        victim.work(chances.random() * 4)
 
 
 def a_file_cut_short_does_not_end_the_program():
     for mode in MODES:
         for chosen in MOST:
-            with Victim(mode, 0.6, chosen) as victim:
+            with Victim(mode, chosen) as victim:
                 path = victim.file()
-                time.sleep(0.1)
-                n = cut(path, victim, (0, 1, 4096, 5000, 16384), 0.02)
-                assert n > 0, n
+                victim.work(5)
+                cut(path, victim, (0, 1, 4096, 5000, 16384))
                 victim.end()
 
 
 def what_was_cut_is_written_again():
     for size in 0, 4096, 16384:
-        with Victim('plain', 0.6) as victim:
+        with Victim('plain') as victim:
             path = victim.file()
-            time.sleep(0.3)
+            victim.work(30)
             os.truncate(path, size)
+            victim.work(10)
             victim.end()
             profile = Profile(path)
             assert profile.flags & CUT, size
@@ -184,8 +201,9 @@ def what_was_cut_is_written_again():
 
 
 def an_uncut_file_says_nothing():
-    with Victim('plain', 0.2) as victim:
+    with Victim('plain') as victim:
         path = victim.file()
+        victim.work(10)
         victim.end()
         assert Profile(path).flags == 0
 
@@ -193,22 +211,24 @@ def an_uncut_file_says_nothing():
 def copying_over_it_does_no_harm():
     """rsync --inplace, and > FILE."""
     for command in ': > "$1"', 'cat /bin/sh > "$1"':
-        with Victim('plain', 0.5) as victim:
+        with Victim('plain') as victim:
             path = victim.file()
-            time.sleep(0.2)
+            victim.work(20)
             subprocess.run(['sh', '-c', command, 'sh', path], check=True,
                            timeout=120)
+            victim.work(20)
             victim.end()
 
 
 def the_program_s_own_faults_are_its_own():
     for mode in 'own', 'pending', 'reset', 'dies', 'ignored', 'blocked':
         for cuts in False, True:
-            with Victim(mode, 0.4) as victim:
+            with Victim(mode) as victim:
                 path = victim.file()
                 if cuts:
-                    time.sleep(0.1)
-                    cut(path, victim, (0, 4096), 0.05)
+                    victim.work(5)
+                    cut(path, victim, (0, 4096),
+                        b'counted' if mode == 'own' else b'')
                 victim.end()
                 dies = mode in ('dies', 'ignored', 'blocked', 'reset')
                 assert victim.process.returncode == \
@@ -287,7 +307,7 @@ def a_runtime_directory_of_others_is_not_used():
 
 def nobody_waits_for_a_lease():
     """The owner of the directory replaces our file by one of his own."""
-    with Victim('plain', 1.5) as victim:
+    with Victim('plain') as victim:
         path = victim.file()
         other = path + '-leased'
         with open(other, 'wb') as file:
@@ -296,6 +316,7 @@ def nobody_waits_for_a_lease():
         signal.signal(signal.SIGIO, signal.SIG_IGN)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         os.rename(other, path)
+        victim.work(20)
         start = time.monotonic()
         victim.end()
         assert time.monotonic() - start < 20

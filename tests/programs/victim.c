@@ -2,12 +2,13 @@
 /*
  * victim.c -- a program whose recording somebody else damages.
  *
- * 	victim MODE SECONDS
+ * 	victim MODE
  *
- * It works for that time in ever new call paths, prints the result, and waits
- * for the end of its input before it exits.  MODE is what it does with SIGBUS.
- * Some modes cause such faults themselves and print what they see of them.
+ * It works in ever new call paths until there is input or its end, and prints the
+ * result.  MODE is what it does with SIGBUS.  Some modes cause such faults
+ * themselves and print what they see of them.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,21 +19,20 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAGE 4096
+#define OWN_FAULTS 20
 #define NOINLINE __attribute__((noinline, noclone))
 
 static __thread char *volatile sink;	/* so that the compiler keeps it */
 
-static double
-now(void)
+static bool
+is_told_to_end(void)
 {
-	struct timespec time;
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+	return poll(&input, 1, 0) != 0;
 }
 
 /* A call path for each number: one frame per binary digit. */
@@ -63,25 +63,32 @@ right(uint64_t number, uint64_t sum)
 	return go(number, sum) + 2;
 }
 
-/* Works for a time; the result does not depend on how much was done. */
+/* Whether the result of some work is the same a second time. */
 static bool
-work(double seconds)
+work_once(uint64_t *number)
 {
-	const double end = now() + seconds;
-	uint64_t number = 1, first = 0, again;
+	uint64_t first = 0, again = 0;
 	unsigned i;
 
-	while (now() < end) {
-		for (i = 0; i < 1000; i++, number++)
-			first += go(number * 0x9e3779b97f4a7c15u >> 44, number);
-		number -= 1000;
-		for (again = i = 0; i < 1000; i++, number++)
-			again += go(number * 0x9e3779b97f4a7c15u >> 44, number);
-		if (again != first)
-			return false;
-		first = 0;
-	}
-	return true;
+	for (i = 0; i < 1000; i++, ++*number)
+		first += go(*number * 0x9e3779b97f4a7c15u >> 44, *number);
+	*number -= 1000;
+	for (i = 0; i < 1000; i++, ++*number)
+		again += go(*number * 0x9e3779b97f4a7c15u >> 44, *number);
+	return again == first;
+}
+
+/* The result does not depend on how much was done. */
+static bool
+work(void)
+{
+	uint64_t number = 1;
+	bool ok;
+
+	do
+		ok = work_once(&number);
+	while (ok && !is_told_to_end());
+	return ok;
 }
 
 /*
@@ -90,7 +97,7 @@ work(double seconds)
 
 static sigjmp_buf out;
 static volatile sig_atomic_t n_caught;
-static char *page;
+static volatile char *volatile page;	/* faults happen where they are written */
 
 static char *
 cut_page(void)
@@ -126,7 +133,7 @@ repair(int number, siginfo_t *info, void *context)
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	n_caught += info->si_code == BUS_ADRERR && info->si_addr == page &&
 	    sigismember(&mask, SIGBUS) == 1 && sigismember(&mask, SIGUSR1) == 1;
-	mmap(page, PAGE, PROT_READ | PROT_WRITE,
+	mmap((void *)(uintptr_t)page, PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
@@ -153,20 +160,19 @@ set(void (*handler)(int, siginfo_t *, void *), int flags)
 }
 
 static void
-own_faults(double seconds)
+own_faults(void)
 {
-	const double end = now() + seconds;
-	long n = 0;
+	uint64_t number = 1;
+	int n;
 
 	set(jump_out, 0);
 	page = cut_page();
-	while (now() < end) {
+	for (n = 0; n < OWN_FAULTS; n++) {
 		if (sigsetjmp(out, 1) == 0)
 			page[0] = 1;
-		n++;
-		work(0.001);
+		work_once(&number);
 	}
-	printf("jumped %d\n", n_caught == n);
+	printf("jumped %d\n", n_caught == OWN_FAULTS);
 	set(repair, SA_ONSTACK);
 	n_caught = 0;
 	page[0] = 7;
@@ -227,13 +233,13 @@ reset(void)
 }
 
 static void *
-work_in_thread(void *seconds)
+work_in_thread(void *wrong)
 {
-	return work(*(double *)seconds) ? NULL : seconds;
+	return work() ? NULL : wrong;
 }
 
 static bool
-threads(double seconds)
+threads(void)
 {
 	pthread_t ids[4];
 	void *wrong;
@@ -242,7 +248,7 @@ threads(double seconds)
 
 	for (i = 0; i < 4; i++)
 		if (pthread_create(&ids[i], NULL, work_in_thread,
-		    &seconds) != 0)
+		    &ok) != 0)
 			exit(3);
 	for (i = 0; i < 4; i++) {
 		pthread_join(ids[i], &wrong);
@@ -255,7 +261,6 @@ int
 main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "plain";
-	double seconds = argc > 2 ? atof(argv[2]) : 1;
 	bool ok;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -268,12 +273,12 @@ main(int argc, char **argv)
 	else if (strcmp(mode, "handled") == 0)
 		signal(SIGBUS, count);
 	else if (strcmp(mode, "own") == 0)
-		own_faults(seconds / 2);
+		own_faults();
 	else if (strcmp(mode, "pending") == 0)
 		pending();
 	else if (strcmp(mode, "reset") == 0)
 		reset();
-	ok = strcmp(mode, "threads") == 0 ? threads(seconds) : work(seconds);
+	ok = strcmp(mode, "threads") == 0 ? threads() : work();
 	printf("%s %d\n", ok ? "right" : "wrong", (int)n_caught);
 	while (getchar() != EOF)
 		;
