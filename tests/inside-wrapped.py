@@ -5,6 +5,7 @@ front of the C library's.
 The program counts what it asks for itself, and the C library and the kernel say
 what they gave.  Where ptrace is forbidden, nothing can be tested.  Speaks TAP.
 """
+import array
 import contextlib
 import json
 import math
@@ -12,6 +13,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -31,7 +33,7 @@ SERVED = os.path.join(BUILD, 'tests', 'programs', 'served')
 PATIENCE = 120
 PARTS = ('grow_long', 'grow_short', 'read_long', 'write_long', 'sleep_long',
          'poll_long', 'condition_long', 'sleep_short', 'rare_long', 'in_use',
-         'freed_early', 'dives')
+         'freed_early', 'dives', 'may_go_on')
 PLUGIN = '''
 #include <stdlib.h>
 #include <unistd.h>
@@ -39,8 +41,7 @@ char *volatile block;
 void plugin_long(void) { block = malloc(4096); free(block); usleep(100); }
 void plugin_run(void) { plugin_long(); __asm__(""); }
 '''
-# Of three seconds.  The sums are read every 10 ms, tables are changed after the
-# recording has begun, and on a busy machine either comes late.
+# Of a recording: what is counted ends with a call, and the sums come after it.
 LATE = 0.08
 MANY = 10               # words that only a recording of calls has changed
 claims = Claims()
@@ -59,6 +60,7 @@ class Served:
     """The program, and what it says again and again, by the time."""
     def __init__(self, directory, program, *modes):
         self.sums = os.path.join(directory, f'sums-{time.monotonic_ns()}')
+        self.program = os.path.realpath(program)
         self.seen = []
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self.watch)
@@ -68,8 +70,16 @@ class Served:
         self.pid = self.process.pid
 
     def __enter__(self):
-        time.sleep(0.4)
+        """All of its threads work."""
+        while not os.path.exists(self.sums) or \
+                os.path.getsize(self.sums) < 8 * len(PARTS):
+            time.sleep(0.001)
         self.thread.start()
+        self.wait(lambda now: now['grow_short'] and now['write_long'] and
+                  now['sleep_short'])
+        # Data of the program that can lead to functions of others.
+        self.data = [one[:2] for one in library_of(self.pid)[1]
+                     if one[3] == self.program and 'x' not in one[2]]
         return self
 
     def __exit__(self, *unused):
@@ -90,18 +100,62 @@ class Served:
                     os.pread(file.fileno(), 8 * len(PARTS), 0)),
                     int(moved['rchar']), int(moved['wchar'])))
 
-    def between(self, start, end):
-        """What each part has grown by; and rchar, wchar."""
-        (a, b), (c, d) = (next(
+    def wait(self, holds):
+        """Waits until that holds of what it says."""
+        until = time.monotonic() + PATIENCE
+        while self.is_well() and time.monotonic() < until and not (
+                self.seen and holds(dict(zip(PARTS, self.seen[-1][1:])))):
+            time.sleep(0.005)
+
+    def go_on(self):
+        """Lets it return from a dive, or load a library."""
+        with open(self.sums, 'r+b') as file:
+            os.pwrite(file.fileno(), struct.pack('Q', 1),
+                      8 * PARTS.index('may_go_on'))
+
+    def growth(self, counted):
+        """By how much each part has grown, and rchar, wchar, and what is in use
+        or was freed, while it was counted."""
+        (a, b), (c, d), (e, f) = (next(
             (pair for pair in zip(self.seen, self.seen[1:])
-             if pair[1][0] > when), self.seen[-2:]) for when in (start, end))
-        names = (*PARTS, 'rchar', 'wchar')
+             if pair[1][0] > when), self.seen[-2:]) for when in
+            (counted.earliest, counted.latest, counted.end))
+        names = (*PARTS, 'rchar', 'wchar', 'in_use_or_freed')
+        places = [PARTS.index(name) + 1 for name in ('in_use', 'freed_early')]
+        a, d, e, f = ((*one[1:], sum(one[at] for at in places))
+                      for one in (a, d, e, f))
         return {name: Growth(least, most) for name, least, most in zip(
-            names, map(int.__sub__, c[1:], b[1:]),
-            map(int.__sub__, d[1:], a[1:]))}
+            names, map(int.__sub__, e, d), map(int.__sub__, f, a))}
+
+    def since_first(self, part, counted):
+        """The least and the most ns from the end of the first wait that ended
+        while it was counted up to the end."""
+        at = PARTS.index(part) + 1
+        ends = [pair for pair in zip(self.seen, self.seen[1:])
+                if pair[0][at] != pair[1][at]]
+        return (counted.end - next((two[0] for one, two in ends
+                                    if one[0] > counted.latest), counted.end),
+                counted.end - next((one[0] for one, two in ends
+                                    if two[0] > counted.earliest), counted.end))
 
     def is_well(self):
         return self.process.poll() is None
+
+
+class Counted:
+    """From when to when calls were counted: from some time between `earliest` and
+    `latest` on.  Their functions lead to the collector then, and each thread has
+    begun, which the recording says."""
+    def __init__(self, looks, path):
+        """looks: times, and how many words of the program led to the collector."""
+        most = max(n for _, n in looks)
+        after = next(i for i, (_, n) in enumerate(looks) if n == most)
+        before = next(i for i, (_, n) in enumerate(looks) if n > looks[0][1])
+        profile = profile_of(path)
+        self.earliest = looks[before - 1][0]
+        self.latest = max(looks[after][0], *(
+            thread.start for thread in profile.threads.values()))
+        self.end = profile.end
 
 
 def record(served, path, *words):
@@ -111,11 +165,34 @@ def record(served, path, *words):
         timeout=PATIENCE, stdin=subprocess.DEVNULL)
 
 
-def period(path):
+def record_counted(served, path, *words, begun=lambda: None):
+    """Records, and calls a function when calls are counted.  Returns the result,
+    and when they were."""
+    looks = []
+    with subprocess.Popen(
+            [CPPROF, 'record', '--no-prompt', '--force', '-o', path, '-p',
+             str(served.pid), '--inside', *words], stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True) as recorder:
+        own = []
+        while recorder.poll() is None:
+            now = time.time_ns()
+            own = own or library_of(served.pid)[0]
+            n = leading(served, own)
+            looks.append((now if not looks or n == looks[-1][1] else
+                          time.time_ns(), n))
+            if n > looks[0][1] and begun is not None:
+                begun()
+                begun = None
+            time.sleep(0.002 if n == looks[0][1] else 0.02)
+        said = recorder.stderr.read()
+    is_well = recorder.returncode == 0 and served.is_well() and begun is None
+    return is_well, said, Counted(looks, path) if is_well else None
+
+
+def profile_of(path):
     name, = (name for name in os.listdir(path)
              if name.startswith('cpprofdata.'))
-    profile = Profile(os.path.join(path, name))
-    return profile.start, profile.end
+    return Profile(os.path.join(path, name))
 
 
 def view(path, *commands):
@@ -160,6 +237,17 @@ def library_of(pid):
     return own, others
 
 
+def leading(served, own):
+    """How many words of the program's data lead into the collector."""
+    if not own:
+        return 0
+    low, high = min(one[0] for one in own), max(one[1] for one in own)
+    with open(f'/proc/{served.pid}/mem', 'rb', buffering=0) as memory:
+        return sum(low <= word < high for start, end in served.data for word in
+                   array.array('Q', os.pread(memory.fileno(), end - start,
+                                             start)))
+
+
 def pointers(pid):
     """Where words of files' data lead into the collector."""
     own, others = library_of(pid)
@@ -193,8 +281,9 @@ def running(served, path, *words):
              str(served.pid), '--inside', *words], stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL) as recorder:
         while len(within) <= MANY and recorder.poll() is None:
-            time.sleep(0.05)
+            time.sleep(0.02)
             within = pointers(served.pid)
+        recorder.send_signal(signal.SIGINT)
         yield within
 
 
@@ -203,13 +292,12 @@ def running(served, path, *words):
 def check_allocations(directory, how, program):
     path = os.path.join(directory, 'allocations')
     with Served(directory, program) as served:
-        result = record(served, path, '--for', '3s', '-r', 'alloc-bytes:4096',
-                        '-r', 'allocs:7')
-        is_well = served.is_well()
-    if not check(f'{how}: allocations are recorded',
-                 result.returncode == 0 and is_well, result.stderr):
+        is_well, said, counted = record_counted(
+            served, path, '--for', '1s', '-r', 'alloc-bytes:512', '-r',
+            'allocs:7')     # 2,000 hits of grow_short: 2% is a standard error
+    if not check(f'{how}: allocations are recorded', is_well, said):
         return
-    truth = served.between(*period(path))
+    truth = served.growth(counted)
     found = gticks(path, 'alloc-bytes')
     wrong = []
     for part in 'grow_long', 'grow_short':
@@ -221,12 +309,12 @@ def check_allocations(directory, how, program):
 def check_bytes(directory, how, program):
     path = os.path.join(directory, 'bytes')
     with Served(directory, program) as served:
-        result = record(served, path, '--for', '3s', '-r', 'bytes-read:4096',
-                        '-r', 'bytes-written:4096', '-r', 'io-time:10')
-    if not check(f'{how}: bytes moved are recorded',
-                 result.returncode == 0, result.stderr):
+        is_well, said, counted = record_counted(
+            served, path, '--for', '1s', '-r', 'bytes-read:4096', '-r',
+            'bytes-written:4096', '-r', 'io-time:10')
+    if not check(f'{how}: bytes moved are recorded', is_well, said):
         return
-    truth = served.between(*period(path))
+    truth = served.growth(counted)
     for resource, part, count in ('bytes-read', 'read_long', 'rchar'), \
             ('bytes-written', 'write_long', 'wchar'):
         found = gticks(path, resource)
@@ -242,13 +330,11 @@ def check_bytes(directory, how, program):
 def check_waits(directory, how, program):
     path = os.path.join(directory, 'waits')
     with Served(directory, program, 'rare') as served:
-        result = record(served, path, '--for', '4s', '-r', 'real')
-        is_well = served.is_well()
-    if not check(f'{how}: waits are recorded',
-                 result.returncode == 0 and is_well, result.stderr):
+        is_well, said, counted = record_counted(served, path, '--for', '2.5s',
+                                                '-r', 'real')
+    if not check(f'{how}: waits are recorded', is_well, said):
         return
-    start, end = period(path)
-    truth = served.between(start, end)
+    truth = served.growth(counted)
     found = gticks(path, 'real')
     wrong = []
     for part, longest in ('sleep_long', 20), ('poll_long', 10), \
@@ -258,58 +344,25 @@ def check_waits(directory, how, program):
                          0.03 * truth[part] + (2 * longest + 30) * 1e6)
     claims.make(f'{how}: waits are as long as the program measures', wrong)
     # The first wait had begun before; from its end on, all is counted.
-    since = [one for one in served.seen if one[0] >= start]
-    at = PARTS.index('rare_long') + 1
-    first = next(one[0] for one in since if one[at] != since[0][at])
     claims.make(f'{how}: a thread that hardly runs is counted from the end of '
                 'its first wait, up to the end of the recording',
-                is_near('rare_long', 1000 * found.get('rare_long', 0),
-                        end - first, 60e6))
-
-
-def record_watched(served, path, word, *words):
-    """Records until the end; when that word began to lead elsewhere: the last
-    moment before, and the first one after."""
-    before = after = 0
-    with subprocess.Popen(
-            [CPPROF, 'record', '--no-prompt', '--force', '-o', path, '-p',
-             str(served.pid), '--inside', *words], stdin=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL) as recorder, \
-            open(f'/proc/{served.pid}/mem', 'rb', buffering=0) as memory:
-        first = os.pread(memory.fileno(), 8, word)
-        while after == 0 and recorder.poll() is None:
-            now = time.time_ns()
-            if os.pread(memory.fileno(), 8, word) != first:
-                after = time.time_ns()
-            else:
-                before = now
-                time.sleep(0.002)
-    return before, after
+                is_near('rare_long', 1000 * found.get('rare_long', 0), Growth(
+                    *served.since_first('rare_long', counted)), 60e6))
 
 
 def check_edges(directory):
     """The last wait of each recording is counted up to its end."""
     path = os.path.join(directory, 'edges')
-    at = PARTS.index('rare_long') + 1
     found = least = most = 0
-    n = 8
+    n = rounds(6)
     with Served(directory, SERVED, 'edge', 'rare') as served:
-        with running(served, path, '--for', '3s', '-r', 'real') as within:
-            pass
-        left = pointers(served.pid)
-        word = next(one for one in within if one not in left)
         for _ in range(n):
-            before, after = record_watched(served, path, word, '--for',
-                                           '0.4s', '-r', 'real:1000')
-            end = period(path)[1]
-            # All is counted from the end of the first wait that ended after
-            # the tables were changed, between two looks at its sum.
-            ends = [pair for pair in zip(served.seen, served.seen[1:])
-                    if pair[0][at] != pair[1][at]]
-            most += end - next((one[0] for one, two in ends
-                                if two[0] > before), end)
-            least += end - next((two[0] for one, two in ends
-                                 if one[0] > after), end)
+            is_well, said, counted = record_counted(
+                served, path, '--for', '0.4s', '-r', 'real:1000')
+            assert is_well, said
+            bounds = served.since_first('rare_long', counted)
+            least += bounds[0]
+            most += bounds[1]
             found += 1000 * gticks(path, 'real').get('rare_long', 0)
     # What is lost otherwise is half a wait of 90 ms each time.
     claims.check('waits that last beyond the end are counted up to it',
@@ -320,15 +373,14 @@ def check_edges(directory):
 def check_live(directory, how, program):
     path = os.path.join(directory, 'live')
     with Served(directory, program, 'keep') as served:
-        result = record(served, path, '--for', '3s', '-r', 'live:4096')
-        is_well = served.is_well()
-    if not check(f'{how}: memory in use is recorded',
-                 result.returncode == 0 and is_well, result.stderr):
+        is_well, said, counted = record_counted(served, path, '--for', '1s',
+                                                '-r', 'live:1024')
+    if not check(f'{how}: memory in use is recorded', is_well, said):
         return
-    truth = served.between(*period(path))
+    truth = served.growth(counted)
     found = gticks(path, 'live-bytes')
-    # Of n bytes, one in 4096 is sampled: five standard errors.
-    error = 5 * math.sqrt(4096 * (truth['grow_long'] + truth['grow_short']))
+    # Of n bytes, one in 1024 is sampled: five standard errors.
+    error = 5 * math.sqrt(1024 * (truth['grow_long'] + truth['grow_short']))
     claims.make(f'{how}: memory in use is what was kept',
                 is_near('grow_long', found.get('grow_long', 0),
                         truth['grow_long'], error + 65536))
@@ -338,7 +390,7 @@ def check_live(directory, how, program):
                 is_near('all', sum(found.get(name, 0) for name in
                                    ('grow_long', 'grow_short',
                                     'early_long')),
-                        truth['in_use'] + truth['freed_early'],
+                        truth['in_use_or_freed'],
                         error + 0.03 * truth['grow_long'] + 65536))
     freed = gticks(path, 'freed-bytes')
     claims.check(f'{how}: nothing of theirs is counted as freed',
@@ -357,7 +409,7 @@ def check_tables(directory, how, program):
         before = rights_of(served.pid)
         record(served, path, '--for', '0.1s')
         only_cpu = pointers(served.pid)
-        with running(served, path, '--for', '1.5s', '-r', 'real', '-r',
+        with running(served, path, '-r', 'real', '-r',
                      'alloc-bytes') as within:
             pass
         left = pointers(served.pid)
@@ -379,7 +431,7 @@ def check_again(directory, program):
     resources = (('real',), ('alloc-bytes', 'io-time'), ('live:4096',),
                  ('cpu',), ('real', 'live'))
     with Served(directory, program, 'rare') as served:
-        for i in range(rounds(15)):
+        for i in range(rounds(5)):
             chosen = [word for name in draw.choice(resources)
                       for word in ('-r', name)]
             result = record(served, path, '--for', f'{draw.random():.2f}s',
@@ -387,9 +439,11 @@ def check_again(directory, program):
             if not has_recorded(result) or not served.is_well():
                 wrong.append((i, chosen, result.stderr,
                               served.process.poll()))
-        result = record(served, path, '--for', '2.5s', '-r', 'real')
+        is_well, said, counted = record_counted(served, path, '--for', '1s',
+                                                '-r', 'real')
+        assert is_well, said
         found = gticks(path, 'real')
-        truth = served.between(*period(path))
+        truth = served.growth(counted)
     claims.make('recordings can follow each other while threads wait', wrong)
     claims.make('and the last one is as right as the first',
                 is_near('sleep_long', 1000 * found.get('sleep_long', 0),
@@ -401,13 +455,12 @@ def check_marks(directory):
     """Marks on the stack are gone before another recording begins."""
     path = os.path.join(directory, 'marks')
     with Served(directory, SERVED, 'dive') as served:
-        results = [record(served, path, '--for', '0.4s', '-r', 'cpu',
+        results = [record(served, path, '--for', '0.2s', '-r', 'cpu',
                           '--returns') for _ in range(3)]
-        until = time.monotonic() + PATIENCE
-        while served.is_well() and served.seen[-1][PARTS.index('dives') + 1] \
-                < 2 and time.monotonic() < until:
-            time.sleep(0.1)
-        is_well = served.is_well()
+        served.go_on()
+        served.wait(lambda now: now['dives'] >= 2)
+        is_well = served.is_well() and served.seen[-1][
+            PARTS.index('dives') + 1] >= 2
     claims.check('deep stacks return after recordings, too', is_well and all(
         result.returncode == 0 for result in results),
         (is_well, [result.stderr for result in results]))
@@ -418,7 +471,7 @@ def check_at_work(directory):
     with signals blocked that it does not block itself."""
     path = os.path.join(directory, 'at-work')
     wrong = []
-    for i in range(rounds(8)):
+    for i in range(rounds(2)):
         with Served(directory, SERVED, 'greedy') as served:
             result = record(served, path, '--for', '0.1s', '-r', 'real',
                             '-r', 'alloc-bytes:1')
@@ -433,7 +486,7 @@ def check_kept(directory):
     sizes = []
     with Served(directory, SERVED, 'rare') as served:
         for _ in range(8):
-            record(served, path, '--for', '0.2s', '-r', 'real', '-r', 'live')
+            record(served, path, '--for', '0.05s', '-r', 'real', '-r', 'live')
             with open(f'/proc/{served.pid}/maps') as file:
                 sizes.append(len(file.readlines()))
     # Threads that are found later than others add to the first ones.
@@ -451,14 +504,13 @@ def check_plugin(directory, compiler):
     subprocess.run([compiler, '-O1', '-fno-optimize-sibling-calls', '-shared',
                     '-fPIC', '-o', library, source], check=True)
     with Served(directory, SERVED, 'plugin', library) as served:
-        result = record(served, path, '--for', '4s', '-r', 'real', '-r',
-                        'alloc-bytes:4096')
-        is_well = served.is_well()
+        is_well, said, _ = record_counted(
+            served, path, '--for', '1.5s', '-r', 'real', '-r',
+            'alloc-bytes:4096', begun=served.go_on)
     found = gticks(path, 'real'), gticks(path, 'alloc-bytes')
-    claims.check(claim, result.returncode == 0 and is_well and
-                 found[0].get('plugin_long', 0) > 1e6 and
-                 found[1].get('plugin_long', 0) > 1e6,
-                 (result.stderr, found))
+    # Its functions take 25 million bytes, and wait for most of the time.
+    claims.check(claim, is_well and found[0].get('plugin_long', 0) > 1e5 and
+                 found[1].get('plugin_long', 0) > 1e5, (said, found))
 
 
 def main():

@@ -9,13 +9,14 @@
  * asked for, bytes that read_long and write_long moved, ns that sleep_long,
  * poll_long, condition_long, sleep_short and rare_long waited, the bytes in use
  * by the C library's allocator, as it says itself, how many of early_long's were
- * freed, and how often a dive has returned.
+ * freed, and how often a dive has returned.  Who reads them may set the last one,
+ * so that a dive may return, or a library is loaded.
  *
  * Modes: `keep`: grow_long keeps all of its blocks, and early_long's, from the
  * beginning, are freed meanwhile; `rare`: a thread that waits nearly always, for
- * a second each time, with `edge` for 90 ms; `plugin PATH`: after two seconds,
- * loads a library and calls its function plugin_run all the time; `dive`: a thread
- * that stays at the end of 2,000 calls for three seconds, again and again; `greedy`:
+ * a second each time, with `edge` for 90 ms; `plugin PATH`: when it may, loads a
+ * library and calls its function plugin_run all the time; `dive`: a thread that
+ * stays at the end of 2,000 calls until it may return, again and again; `greedy`:
  * 16 threads that do nothing but allocate and free.
  *
  * Prints what went wrong, and exits with 7.
@@ -50,7 +51,8 @@ enum part {
 	RARE_LONG,
 	IN_USE,
 	FREED_EARLY,
-	DIVES
+	DIVES,
+	MAY_GO_ON
 };
 
 static _Atomic uint64_t *parts;
@@ -261,13 +263,13 @@ wait_rarely(void *unused)
 /* A stack so deep that the collector marks it. */
 
 static unsigned __attribute__((noinline))
-dive(unsigned depth, uint64_t until)
+dive(unsigned depth)
 {
 	volatile unsigned sum = depth;
 
 	if (depth > 0)
-		sum += dive(depth - 1, until);
-	while (depth == 0 && now_ns() < until && !is_over)
+		sum += dive(depth - 1);
+	while (depth == 0 && parts[MAY_GO_ON] == 0 && !is_over)
 		for (unsigned i = 0; i < 100000; i++)
 			sum += i;
 	return sum;
@@ -277,7 +279,7 @@ static void *
 dive_again(void *unused)
 {
 	while (!is_over) {
-		dive(2000, now_ns() + 3000000000);
+		dive(2000);
 		parts[DIVES]++;
 	}
 	return unused;
@@ -292,8 +294,8 @@ run_plugin(void *path)
 	void *library;
 	void *found;
 
-	pause_ns(999999999);
-	pause_ns(999999999);
+	while (parts[MAY_GO_ON] == 0)
+		pause_ns(5000000);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	found = library != NULL ? dlsym(library, "plugin_run") : NULL;
 	if (found == NULL) {
