@@ -94,8 +94,8 @@ def limited(what, amount):
 def a_file_size_limit_kills_nothing():
     for amount in (0, 4096, 12288, 20000, 100000):
         before = limited(resource.RLIMIT_FSIZE, amount)
-        plain = run([TARGET, 'close-all', '100'], before=before)
-        (status, out, err), found = sampled([TARGET, 'close-all', '100'],
+        plain = run([TARGET, 'close-all', '50'], before=before)
+        (status, out, err), found = sampled([TARGET, 'close-all', '50'],
                                             before=before)
         assert (status, out) == plain[:2], (amount, status, out)
         assert err.count(b'\n') <= 1, err
@@ -107,7 +107,7 @@ def a_file_size_limit_kills_nothing():
 def the_size_asked_for_is_kept():
     for size in (12288, 28672, 65536):
         (status, out, err), found = sampled(
-            [TARGET, 'close-all', '100'], CPPROF_MAX_SIZE=str(size))
+            [TARGET, 'close-all', '50'], CPPROF_MAX_SIZE=str(size))
         assert (status, out, err) == (0, b'closed, first 3\n', b''), err
         assert len(found) == 1 and len(found[0].data) <= size
         assert size > 30000 or found[0].drops['lost-full'][1] > 0
@@ -151,7 +151,7 @@ def timers_that_are_refused_are_counted():
 FULL_DISK = '''
 mount -t tmpfs -o size=%s tmpfs "$1" || exit 99
 status=0
-LD_PRELOAD=%s CPPROF_OUTPUT="$1" "$2" close-all 200 || status=$?
+LD_PRELOAD=%s CPPROF_OUTPUT="$1" "$2" close-all 50 || status=$?
 cp -r "$1" "$3"
 exit $status
 '''

@@ -98,6 +98,13 @@ use_stack(int number)
 	use_stack_for(60, number);
 }
 
+/* Three of the kernel's ticks. */
+static void
+use_stack_in_crowd(int number)
+{
+	use_stack_for(12, number);
+}
+
 static void
 use_stack_briefly(int number)
 {
@@ -203,7 +210,7 @@ run_crowd(void)
 	pthread_attr_t attr;
 	int i, ended = 0;
 
-	handle(SIGUSR1, use_stack, SA_ONSTACK);
+	handle(SIGUSR1, use_stack_in_crowd, SA_ONSTACK);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, PTHREAD_STACK_MIN);
 	for (i = 0; i < 64; i++) {
@@ -494,7 +501,7 @@ run_inherited(void)
 	struct sigaction action;
 	sigset_t mask;
 
-	spin(50);
+	spin(20);
 	sigprocmask(SIG_BLOCK, NULL, &mask);
 	sigaction(OURS, NULL, &action);
 	printf("blocked %d, ignored %d\n", sigismember(&mask, OURS),
@@ -922,7 +929,7 @@ run_children(void)
 	volatile int i;
 	pid_t child;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 10; i++) {
 		child = fork();
 		if (child == 0) {
 			spin(i % 5);

@@ -543,7 +543,8 @@ run_close_all(long ms)
 	if (chdir("/") != 0)
 		return 1;
 	spin(ms / 2);
-	for (fd = 0; fd < 500; fd++) {	/* many nodes, so that the file grows */
+	/* Many nodes, so that the file grows to 100 KB and more. */
+	for (fd = 0; fd < 500; fd += ms < 100 ? 10 : 1) {
 		snprintf(name, sizeof name, "%d", fd);
 		recurse((unsigned)fd, 2);
 	}
@@ -628,7 +629,7 @@ run_files(long n_threads)
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	for (i = 0; i < n_threads; i++) {
 		if (pthread_create(&thread, &attributes, spin_and_stay,
-		    (void *)5) != 0)
+		    (void *)1) != 0)
 			return 1;
 		sem_wait(&has_spun);
 	}
