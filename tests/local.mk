@@ -435,12 +435,15 @@ check-quick:
 	exit $$status
 .PHONY: check-quick
 
-# Not part of check: tests that draw at random, ten times as long.
+# Not part of check: tests that draw at random or depend on moments, ten times as
+# long.
 random_tests = tests/assert.py tests/brief.py tests/diff.py tests/export.py \
-	tests/grouped-calls.py tests/members.py tests/merge.py \
-	tests/merged-sums.py tests/modules.py tests/pprof-samples.py tests/random-calls.py \
-	tests/random-oracle.py tests/refinements.py tests/section-steps.py \
-	tests/sides.py tests/test-resources.py
+	tests/grouped-calls.py tests/inside-wrapped.py tests/members.py tests/merge.py \
+	tests/merged-sums.py tests/modules.py tests/names.py tests/pprof-samples.py tests/random-calls.py \
+	tests/random-oracle.py tests/refinements.py tests/round-trips.py \
+	tests/section-steps.py \
+	tests/sides.py tests/test-attacks.py tests/test-resources.py \
+	tests/undisturbed.py
 check-rounds: all
 	TEST_ROUNDS=10 TEST_TIME_LIMIT=36000 TEST_CASE_LIMIT=36000 \
 		$(MAKE) $(AM_MAKEFLAGS) check \

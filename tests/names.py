@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from claims import Claims
+from claims import Claims, rounds
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 BUILD = os.environ.get("builddir", ".")
@@ -298,7 +298,7 @@ def check_damage():
     with open("cut/names", "rb") as file:
         whole = file.read()
     bad = []
-    for size in [*range(0, 200, 9), *range(4000, len(whole), 997)]:
+    for size in [*range(0, 200, 29), *range(4000, len(whole), 9970 // rounds(1))]:
         with open("cut/names", "wb") as file:
             file.write(whole[:size])
         shown, notes = views("cut", commands=["functions"])
@@ -306,7 +306,7 @@ def check_damage():
             bad.append((size, shown, notes))
     check("a file of names that is cut is no danger", not bad, bad)
     bad = []
-    for at in range(4096, len(whole), 613):
+    for at in range(4096, len(whole), 6130 // rounds(1)):
         changed = bytearray(whole)
         changed[at:at + 8] = struct.pack("<q", -1 - at)
         with open("cut/names", "wb") as file:

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from claims import rounds
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
 SAMPLES = os.path.join(HERE, "../sample-data")
@@ -25,7 +27,7 @@ FORMATS_SOURCE = os.path.join(HERE, "../src/formats")
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 WRITERS = ("collapsed", "cpprof-text", "pprof", "callgrind", "speedscope",
            "cpprofdata")
-N_RANDOM = 6
+N_RANDOM = rounds(3)
 SETUP = ["startup show", "threshold 0", "depth 100000"]
 INLINES = ["auto", "on", "off"]
 PATHS = ["down", "up", "tree"]
@@ -352,7 +354,8 @@ def profiles():
         "perf script": data("perf/rec.script"),
         "gmon.out": gmon(),
         "cpprofdata": [exported("cpprofdata", go[0])],
-        "merged profile": [merged(go + data("perf/rec.data"))],
+        "merged profile": [merged([go[0], os.path.join(SAMPLES,
+                                                       "sites.pb.gz")])],
         "pprof -raw": data("raw/cpu.raw.gz", "raw/labels.raw.gz") +
         [shared_addresses()],
         "Firefox profile": [firefox()],
