@@ -420,14 +420,15 @@ EXTRA_DIST += \
 
 # Part of check, to be run after each change: all unit tests without the cases
 # that skip_if_quick of tests/skip.h leaves out, and golden scripts.  It builds
-# only what these need, and uses all cores unless told.
+# only what these need, and uses all cores unless told.  ("+": a make that is told by
+# -j shares its places with these, which run one at a time otherwise.)
 quick_tests = $(filter $(TESTS),tests/golden.sh tests/layers.sh \
 	$(unit_tests) $(collector_unit_tests))
 quick_make = $(MAKE) $(AM_MAKEFLAGS) \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j`nproc`)
 check-quick:
-	$(quick_make) cpprof$(EXEEXT) $(filter $(check_PROGRAMS),$(quick_tests))
-	@start=`date +%s`; \
+	+$(quick_make) cpprof$(EXEEXT) $(filter $(check_PROGRAMS),$(quick_tests))
+	+@start=`date +%s`; \
 	CHECK_QUICK=1 $(quick_make) check-TESTS TESTS='$(quick_tests)' check_PROGRAMS= \
 		check_LIBRARIES= check_LTLIBRARIES= check_SCRIPTS=; \
 	status=$$?; \
