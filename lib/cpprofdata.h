@@ -639,9 +639,10 @@ enum cpprofdata_call_kind {
 					   seen: without their waits for a
 					   processor, into which no sample falls,
 					   they are shorter than the distance of
-					   the samples.  By length, tail, and
-					   length without the wait at the first
-					   sample; weights as in TAILS */
+					   the samples.  By what was sampled of
+					   the length with the wait at the first
+					   sample, tail, and the same without
+					   that wait; weights as in TAILS */
 	CPPROFDATA_CALL_N_KINDS
 };
 
@@ -660,7 +661,7 @@ struct cpprofdata_calls {
 	uint16_t kind;
 	uint16_t bin;
 	uint16_t tail;		/* of BY_CHANCE, the bin of its tail, */
-	uint16_t without_wait;	/* and that of the length without the wait; of
+	uint16_t without_wait;	/* and that of what was sampled of it; of
 				   others 0 */
 	uint16_t reserved[2];
 	uint64_t n;

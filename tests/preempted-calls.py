@@ -9,6 +9,7 @@ tests/judge.py decides.  Speaks TAP.
 """
 import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,10 +20,12 @@ from claims import Claims
 from cpprof import documents, run
 
 BUILD = os.path.abspath(os.environ.get("builddir", "."))
-SCRIPTED = os.path.join(BUILD, "tests/programs/scripted")
+SCRIPTED, CALLS = (os.path.join(BUILD, "tests/programs", name)
+                   for name in ("scripted", "calls"))
 # The number of calls is an estimate; see doc/manual.md, 5.10.
 TOLERANCE = 0.5
 N_LOOPS = 3
+LONGER_NS = 4000000
 
 
 @contextlib.contextmanager
@@ -43,30 +46,52 @@ def shared_processor():
         os.sched_setaffinity(0, allowed)
 
 
-def measure(directory, name, script):
-    """measure(times) for the judge: its calls of part_a."""
-    def measured(times):
-        file = os.path.join(directory, "preempted.cpprof")
-        with shared_processor():
-            done = run("record", "--no-prompt", "--force", "--calls", "part_a",
-                       "-o", file, SCRIPTED, script % (150 * times),
-                       timeout=3600)
-        books = json.loads(done.stdout)
-        calls = documents([file], "calls part_a")[-1]["calls"]
-        return {name: judge.Amount(calls["value"],
-                                   books["parts"]["part_a"]["times"],
-                                   calls["error"], TOLERANCE)}
-    return measured
+def recorded(directory, function, *words):
+    """What `calls` says of a function, and what the program printed."""
+    file = os.path.join(directory, "preempted.cpprof")
+    with shared_processor():
+        done = run("record", "--no-prompt", "--force", "--calls", function,
+                   "-o", file, *words, timeout=3600)
+    return documents([file], f"calls {function}")[-1], done.stdout
+
+
+def check_number(claims, directory, name, script):
+    claim = f"{name} beside others are all counted"
+
+    def measure(times):
+        found, books = recorded(directory, "part_a", SCRIPTED,
+                                script % (150 * times))
+        return {claim: judge.Amount(
+            found["calls"]["value"],
+            json.loads(books)["parts"]["part_a"]["times"],
+            found["calls"]["error"], TOLERANCE)}
+    judge.decide(claims, [claim], measure)
+
+
+def check_longer(claims, directory):
+    """Calls of a tenth of a millisecond: those of 4 ms have waited for the
+    processor, mostly not long after a sample.  Each second wait is at one."""
+    claim = "of short calls, those are long that wait for the processor"
+
+    def measure(times):
+        found, lengths = recorded(directory, "handle", CALLS, "short",
+                                  str(8000 * times))
+        true = sum(int(ns) >= LONGER_NS for ns in lengths.split())
+        return {claim: judge.Amount(
+            sum(row["calls"] for row in found["rows"]
+                if row["least_ns"] >= LONGER_NS), true,
+            math.sqrt(2 * max(true, 1)), TOLERANCE)}
+    judge.decide(claims, [claim], measure)
 
 
 def main():
     claims = Claims()
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
-        for name, script in (
-                ("calls that compute", "repeat %d { a ~12ms b 1ms }"),
-                ("calls between sleeps", "repeat %d { a ~8ms sleep ~2ms }")):
-            claim = f"{name} beside others are all counted"
-            judge.decide(claims, [claim], measure(directory, claim, script))
+        check_number(claims, directory, "calls that compute",
+                     "repeat %d { a ~12ms b 1ms }")
+        check_number(claims, directory, "calls between sleeps",
+                     "repeat %d { a ~8ms sleep ~2ms }")
+        check_longer(claims, directory)
     claims.end()
 
 

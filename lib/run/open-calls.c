@@ -328,11 +328,17 @@ open_calls_count_length(struct thread *thread, unsigned function,
 	const uint64_t weight = length->tail_ns < interval_ns ? call->weight :
 	    1;
 	const unsigned tail = open_calls_bin(length->tail_ns);
+	/*
+	 * Of its waits for a processor it has that at its sample.  Where samples
+	 * come just before a thread loses the processor, many calls have a later
+	 * wait for each that is not seen and has none; that one is at another
+	 * sample, and counts there.
+	 */
 	const union call_key by_chance = { .calls = { .function = function,
 	    .kind = CPPROFDATA_CALL_BY_CHANCE, .tail = (uint16_t)tail,
-	    .bin = (uint16_t)open_calls_bin(length->ns),
-	    .without_wait = (uint16_t)open_calls_bin(length->ns >
-	    length->waited_ns ? length->ns - length->waited_ns : 0) } };
+	    .bin = (uint16_t)open_calls_bin(length->sampled_ns +
+	    length->waited_ns),
+	    .without_wait = (uint16_t)open_calls_bin(length->sampled_ns) } };
 
 	if (length->sampled_ns < call->gap_ns)
 		open_calls_add_key(thread, &by_chance, weight,

@@ -7,6 +7,8 @@
 //	calls jumps N		left by longjmp
 //	calls throws N		left by exceptions
 //	calls own-jumps N	left by jumps that the C library does not see
+//	calls short N		calls that work for a twentieth of a millisecond, and
+//				each 400th for longer
 //	calls apart N		calls that work, far from each other
 //	calls exits N		threads that end inside of the call
 //	calls threads N		a thread for each call
@@ -240,6 +242,10 @@ once(const char *mode)
 		nap(6);
 	} else if (strcmp(mode, "own-jumps") == 0) {
 		own_jump();
+	} else if (strcmp(mode, "short") == 0) {
+		static long n;
+
+		call(WORKS, ++n % 400 == 0 ? 40000000 : 200000);
 	} else if (strcmp(mode, "apart") == 0) {
 		nap(300);
 		work_in_kernel(30);
