@@ -94,6 +94,29 @@ class Stopped:
             ptrace(CONT, self.tid, number)
         self.set_debug_register(7, 0)
 
+    def can_arrive(self, address):
+        """Whether the processor, perhaps a virtual one, has breakpoints: this code
+        is run all the time.  Leaves the thread stopped."""
+        self.set_off_to(address)
+        end = self.run_ns() + 1e9
+        number = 0
+        while number == 0 and self.run_ns() < end:
+            time.sleep(0.01)
+            pid, status = os.waitpid(self.tid, WALL | os.WNOHANG)
+            number = os.WSTOPSIG(status) if pid != 0 else 0
+            if number not in (0, signal.SIGTRAP):
+                ptrace(CONT, self.tid, number)
+                number = 0
+        if number == 0:
+            ptrace(INTERRUPT, self.tid)
+            self.wait()
+        self.set_debug_register(7, 0)
+        return number != 0 and self.registers()[RIP] == address
+
+    def run_ns(self):
+        with open(f'/proc/{self.tid}/schedstat') as file:
+            return int(file.read().split()[0])
+
     def step(self, number=0):
         """One instruction; signals that come now are lost."""
         ptrace(SINGLESTEP, self.tid, number)
@@ -367,11 +390,14 @@ def why_not(directory):
                                   '--returns')
             thread = Stopped(process.pid, thread_of(process, 'returns'))
             stub = address_of(process.pid, 'trampoline_stub')
+            can_arrive = stub is not None and thread.can_arrive(stub)
             thread.release()
             text = recording.end()
         except (AssertionError, OSError) as wrong:
             return str(wrong)
-        return text or ('' if stub is not None else 'no nm, or no symbols')
+        return text or ('no nm, or no symbols' if stub is None else
+                        '' if can_arrive else
+                        'the processor has no breakpoints')
 
 
 def main():

@@ -12,7 +12,7 @@ import termios
 import time
 
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
-PATIENCE = 20
+PATIENCE = 200      # seconds, for a machine that has died
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 
 

@@ -435,10 +435,10 @@ attach_catch_signals(struct attach_signals *signals)
 {
 	struct sigaction end = { .sa_handler = attach_end };
 
+	interrupt_requested = 0;	/* before a signal can come */
 	sigemptyset(&end.sa_mask);
 	sigaction(SIGINT, &end, &signals->interrupt);
 	sigaction(SIGTERM, &end, &signals->terminate);
-	interrupt_requested = 0;
 }
 
 void
