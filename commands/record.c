@@ -336,8 +336,9 @@ complete(const struct record_state *run)
 		.is_attached = run->attach != NULL,
 		.is_outside = run->attach != NULL || run->is_outside,
 	};
-	struct error error;
 	struct sigaction before;
+	struct error error;
+	uint64_t ns;
 
 	if (!recording_is_there(&run->recording)) {
 		message_note("%s and its samples are gone: it was removed or "
@@ -348,6 +349,12 @@ complete(const struct record_state *run)
 	if (run->outside_error.is_set)
 		message_note("sampling from outside ended early: %s",
 		             run->outside_error.text);
+	error = (struct error){ 0 };
+	ns = report.is_outside || report.is_alone ? 0 :
+	    sampled_time_at_ends(&run->time);
+	if (ns > 0 && unsampled_add(&run->recording, ns, &error) != 0)
+		message_note("%s; CPU time without samples is not counted",
+		             error.text);
 	/* Keeps names in the recording, which is usable without them, too. */
 	error = (struct error){ 0 };
 	/* Ctrl-C ends the naming, not the recording. */

@@ -298,7 +298,13 @@ struct cpprofdata_header {
 	 * ended, they are in no tree.  May be negative for a moment.
 	 */
 	int64_t pending[CPPROFDATA_MAX_RESOURCES];
-	uint8_t reserved2[2880];	/* from 1216 up to 4096; zero */
+	/*
+	 * In the file of brief processes, and written by `record`: hits of its
+	 * first resource for CPU time of all processes together that no sample
+	 * stands for.
+	 */
+	uint64_t unsampled_hits;
+	uint8_t reserved2[2872];	/* from 1224 up to 4096; zero */
 };
 
 enum cpprofdata_chunk_type {
@@ -457,9 +463,17 @@ struct cpprofdata_node {
 };
 
 /*
- * A process that used CPU time before the collector was loaded.  If it used
- * anything else, that is in a file of its own.
+ * CPU time that a process used before it could be sampled.  If it used anything
+ * else, that is in a file of its own.
  */
+enum cpprofdata_brief_kind {
+	CPPROFDATA_LOADING,	/* before the collector was loaded */
+	CPPROFDATA_FORKING,	/* in a forked child, before the collector's part
+				   of the fork, */
+	CPPROFDATA_SAMPLING,	/* and in that */
+	CPPROFDATA_N_BRIEF_KINDS
+};
+
 struct cpprofdata_brief {
 	uint32_t pid;
 	uint32_t parent_pid;
@@ -467,7 +481,8 @@ struct cpprofdata_brief {
 	uint64_t start_ns;	/* as in a header */
 	uint64_t cpu_ns;	/* used by then */
 	struct cpprofdata_count count;	/* of the file's first resource */
-	char executable[199];	/* NUL-padded; empty: not known */
+	char executable[198];	/* NUL-padded; empty: not known */
+	uint8_t kind;		/* enum cpprofdata_brief_kind */
 	uint8_t is_of_both;	/* 1: also of its second resource */
 };
 

@@ -229,11 +229,15 @@ def script(*commands):
 TRUE = 'for i in $(seq 300); do /bin/true; done'
 
 
+LOADING, FORKING, SAMPLING = range(3)
+KINDS = '[loading]', '[forking]', '[sampling]'
+
+
 def briefs(path):
     """The records of the file that processes share, read independently."""
     data = open(path + '/cpprofdata.brief', 'rb').read()
     assert len(data) % 256 == 0, len(data)
-    return [struct.unpack_from('<II16sQQQQ200s', data, at)
+    return [struct.unpack_from('<II16sQQQQ198sB', data, at)
             for at in range(4096, len(data), 256)]
 
 
@@ -255,14 +259,20 @@ def loading_is_in_one_file():
         both = own | {(brief[0], brief[3]) for brief in found}
         assert len(found) > 10 and len(both) > len(own), (found, own)
         for brief in found:
-            assert brief[2].rstrip(b'\0') in (b'true', b'seq', b'brief'), brief
+            # Children of a shell, before they execute something, and programs.
+            names, files = ((b'sh',), (b'sh', b'dash', b'bash')) \
+                if brief[8] in (FORKING, SAMPLING) else \
+                ((b'true', b'seq', b'brief'),
+                 (b'true', b'seq', b'brief', b'coreutils'))
+            assert brief[2].rstrip(b'\0') in names, brief
             assert 0 < brief[4] < 10 ** 9 and brief[5] > 0 == brief[6] - 1, \
                 brief
             assert os.path.basename(brief[7].rstrip(b'\0')) in \
-                (b'true', b'seq', b'brief', b'coreutils', b'busybox'), \
-                brief
-        hits = run.functions()['[loading]']
-        assert hits >= sum(brief[5] for brief in found), (hits, found)
+                (*files, b'busybox'), brief
+        functions = run.functions()
+        for kind, name in enumerate(KINDS):
+            hits = sum(brief[5] for brief in found if brief[8] == kind)
+            assert functions.get(name, 0) >= hits, (name, functions, found)
         fields, _ = info(run.path)
         assert fields['processes'] == fields['threads'] == len(both), \
             (fields, both)
@@ -294,9 +304,10 @@ def processes_are_entries(both, *files):
          '-e', 'processes all', *files], capture_output=True, text=True,
         timeout=60)
     by_program, table = map(json.loads, result.stdout.splitlines())
-    assert sum(row['processes'] for row in by_program['rows']) == len(both), \
-        (by_program, both)
-    assert sorted(row['pid'] for row in table['rows']) == \
+    # What is [unsampled] is of no process.
+    assert sum(row['processes'] or 0 for row in by_program['rows']) == \
+        len(both), (by_program, both)
+    assert sorted(row['pid'] for row in table['rows'] if row['pid']) == \
         sorted(pid for pid, _ in both), (table, both)
     return table
 
@@ -340,6 +351,28 @@ def others_file_in_its_place_is_left_alone():
                 assert len(run.files()) > 10, (how, len(run.files()))
                 os.unlink(run.path + '/cpprofdata.brief')
                 assert run.functions()['[loading]'] > 10
+
+
+def forks_and_ends_are_told():
+    """Children that do nothing are work of the kernel and of the collector."""
+    with Recording('sh', '-c', 'for i in $(seq 1000); do ( : ); done') as run:
+        found = briefs(run.path)
+        functions = run.functions()
+        assert {FORKING, SAMPLING} & {brief[8] for brief in found}, found
+        assert functions['[forking]'] > 0, functions
+        # What the kernel's sum has more is in the header of this file.
+        data = open(run.path + '/cpprofdata.brief', 'rb').read(4096)
+        unsampled, = struct.unpack_from('<Q', data, 1216)
+        assert functions['[unsampled]'] == unsampled > 0, functions
+
+
+def ends_need_no_other_record():
+    """Where the collector has not made the file, `record` does."""
+    with Recording('sh', '-c', 'i=0; while [ $((i += 1)) -lt 1000 ]; do ( : ); '
+                   'done; rm -f "$0"/p/cpprofdata.brief',
+                   place_as_argument=True) as run:
+        assert briefs(run.path) == [], briefs(run.path)
+        assert run.functions()['[unsampled]'] > 0, run.functions()
 
 
 def loading_is_told():

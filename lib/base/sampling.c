@@ -15,6 +15,7 @@
 #include "lib/cpprofdata.h"
 
 __thread struct thread *thread_self;
+__thread bool thread_is_in_fork;
 
 volatile uint32_t sampling_same_process WIPED;
 static bool is_on;

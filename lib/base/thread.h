@@ -40,6 +40,13 @@ struct thread {
 extern __thread struct thread *thread_self;
 
 /*
+ * Whether the calling thread is between our handlers of a fork, and had not
+ * blocked our signals before.  Thread-local, since the child writes to that page
+ * anyway: after a fork, the first write to a page costs a copy.
+ */
+extern __thread bool thread_is_in_fork;
+
+/*
  * Between these two, ticks of the calling thread are deferred.  They nest.
  * Needed around locks that a handler may also take.
  */

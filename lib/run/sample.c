@@ -335,6 +335,21 @@ sample_count_own(struct thread *thread, struct node leaf, uint64_t start_ns)
 	count_pending(thread, columns, &leaf, start_ns, NULL, &hits);
 }
 
+/* What a forked child used before it could be sampled. */
+static void
+sample_count_beginning(struct thread *thread, uint64_t now_ns)
+{
+	struct thread_run *run = thread->run;
+	struct node node;
+
+	if (run->beginning_hits == 0 || phase_node(&thread->file->tree,
+	    run->beginning_phase, &node) != STORE_OK)
+		return;
+	count_at_node(thread, resources.place[RESOURCE_CPU] - 1u, &node,
+	    run->beginning_hits, now_ns);
+	run->beginning_hits = 0;
+}
+
 /* is_last: without room for times, the sample is taken all the same. */
 static enum store_result
 sample_take_stack(struct thread *thread, const struct sample_request *request,
@@ -363,6 +378,7 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 	if (request->overrun > 0)
 		datafile_count_drop(CPPROFDATA_OVERRUN, 1, request->overrun);
 	sample_note_stack(thread, hits);
+	sample_count_beginning(thread, start_ns);
 	if (request->clock_ns > 0)
 		sample_count_own(thread, leaf, start_ns);
 	return STORE_OK;

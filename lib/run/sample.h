@@ -81,6 +81,9 @@ struct thread_run {
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
 	uint64_t n_samples;
 	uint64_t own_us;	/* CPU time of the sample in progress */
+	/* Of what a forked child used before it could be sampled: */
+	uint64_t beginning_hits;	/* that its first sample counts, */
+	uint32_t beginning_phase;	/* in that one */
 	bool is_latency;		/* so is the sample being taken */
 	uint64_t began_ns;		/* when it was at its start and in no
 					   observed call; 0: not known, or

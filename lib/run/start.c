@@ -55,9 +55,9 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 
 #define LONGEST_STACK ((uintptr_t)64 << 20)	/* searched for the stack's
 						   end */
-#define LOADING "loading"	/* name of the time before our constructor */
 #define UNSAMPLED "unsampled: "	/* and a thread's name: its time without
 				   samples */
+#define FORKING "forking"	/* a child's time before ours */
 #define LOADING_HITS 4		/* of its samples, since each costs a record */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
@@ -66,7 +66,7 @@ static pthread_key_t end_key;
 static bool has_warned;
 static atomic_uint n_changing WIPED;	/* threads that begin or end now */
 static int wiping_error;	/* of sampling_wipe_children; 0: children are wiped */
-static __thread bool was_unblocked;
+static uint32_t phase_of_forks;	/* known before one, so that no child asks */
 
 /* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
 static void
@@ -397,6 +397,72 @@ start_end_inside(void)
  * Forks.
  */
 
+/*
+ * Counts hits of the calling thread for cpu_ns of CPU time that it used before
+ * it could be sampled.  Most processes have no other sample and need no file of
+ * their own.
+ */
+static void
+start_count_beginning(enum cpprofdata_brief_kind kind, unsigned column,
+    uint64_t hits, uint64_t cpu_ns)
+{
+	static const char names[][16] = {
+		[CPPROFDATA_LOADING] = "loading",
+		[CPPROFDATA_FORKING] = FORKING,
+		[CPPROFDATA_SAMPLING] = "sampling",
+	};
+	const unsigned columns[] = { column,
+		resources.place[RESOURCE_LATENCY] - 1u };
+	struct sample_guard guard;
+	bool is_brief = false;
+
+	if (sample_guard_begin(thread_self, &guard)) {
+		is_brief = !datafile_exists() && brief_add(kind, columns,
+		    resource_is_wanted(RESOURCE_LATENCY) ? 2 : 1, hits,
+		    sample_is_latency(thread_self, 1u << column), cpu_ns);
+		sample_guard_end(thread_self, &guard);
+	}
+	if (!is_brief)
+		sample_count_apart(thread_self, column, hits, names[kind]);
+}
+
+/*
+ * Draws hits for the CPU time that the child of a fork used before its event
+ * counted: began_ns in the kernel and in what others do at a fork, and then in
+ * ours.  All go to one of the two, drawn as well, so that both are right on
+ * average.  The first sample counts them: a record of their own costs as much as
+ * what they stand for.
+ */
+static void
+start_draw_beginning(uint64_t began_ns)
+{
+	struct thread *self = thread_self;
+	unsigned column;
+	const uint64_t ns = self != NULL ? perf_before(self, &column) : 0;
+
+	if (ns == 0)
+		return;
+	self->run->beginning_hits = perf_hits_of(self, column, ns);
+	self->run->beginning_phase = meter_random(ns + process_own.start_ns +
+	    ((uint64_t)process_own.pid << 40)) % ns < began_ns ?
+	    phase_of_forks : PHASE_SAMPLING;
+}
+
+/* At the end of a child that had no sample, which needs no file of its own. */
+static void
+start_count_forked(struct thread *self)
+{
+	struct thread_run *run = self->run;
+	const uint64_t hits = run->beginning_hits;
+
+	run->beginning_hits = 0;
+	if (hits > 0)
+		start_count_beginning(run->beginning_phase == PHASE_SAMPLING ?
+		    CPPROFDATA_SAMPLING : CPPROFDATA_FORKING,
+		    resources.place[RESOURCE_CPU] - 1u, hits,
+		    process_clock(CLOCK_PROCESS_CPUTIME_ID));
+}
+
 /* Replaces everything that the child must not share with its parent. */
 static void
 set_up_child(void)
@@ -434,18 +500,17 @@ start_child_of_sleeper(void)
 static void
 set_up_unseen_child(void)
 {
+	const uint64_t began_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
+
 	set_up_child();
 	start_child_of_sleeper();
+	start_draw_beginning(began_ns);
 }
 
 static void
 before_fork(void)
 {
-	const bool is_unblocked = sampling_is_on() && signals_block();
-
-	/* After a fork, each write costs a page. */
-	if (was_unblocked != is_unblocked)
-		was_unblocked = is_unblocked;
+	thread_is_in_fork = sampling_is_on() && signals_block();
 	if (sampling_is_on())
 		real_prepare_for_children();
 }
@@ -453,16 +518,21 @@ before_fork(void)
 static void
 after_fork(void)
 {
-	if (was_unblocked)
-		signals_unblock();
+	if (!thread_is_in_fork)
+		return;
+	signals_unblock();
+	thread_is_in_fork = false;
 }
 
 /* Only a missing timer can make this fail; saving errno is not worth a page. */
 static void
 after_fork_in_child(void)
 {
+	uint64_t began_ns;
+
 	if (!sampling_is_on())
 		return;
+	began_ns = process_clock(CLOCK_THREAD_CPUTIME_ID);
 	sampling_forget_work();
 	/* While it is still known which signals are ours. */
 	if (process.is_alone)
@@ -471,6 +541,7 @@ after_fork_in_child(void)
 	if (!process.is_alone)
 		after_fork();
 	start_child_of_sleeper();
+	start_draw_beginning(began_ns);
 }
 
 /*
@@ -572,6 +643,7 @@ end_process(bool ends_thread, bool (*lock)(void))
 	if (!sampling_is_on() || !sampling_is_own_process())
 		return;
 	if (self != NULL && ends_thread) {
+		start_count_forked(self);
 		parts->finish();
 		end_sampling(self);
 	}
@@ -611,8 +683,10 @@ start_execute(void)
 {
 	struct thread *self = thread_self;
 
-	if (self != NULL && self->held_off == 0 && !self->is_sampling)
+	if (self != NULL && self->held_off == 0 && !self->is_sampling) {
+		start_count_forked(self);
 		sample_take_last(self);
+	}
 	start_count_rest(self);
 	pass_on_time(self);
 	shared_note_exec();
@@ -629,11 +703,7 @@ count_time_before(void)
 	const unsigned place = resources.place[RESOURCE_CPU];
 	const uint64_t now = process_clock(CLOCK_PROCESS_CPUTIME_ID);
 	const uint64_t before = shared_time_before();
-	const unsigned columns[] = { place - 1u,
-		resources.place[RESOURCE_LATENCY] - 1u };
 	uint64_t interval, ns, hits, step;
-	struct sample_guard guard;
-	bool is_brief = false;
 
 	if (now <= before)
 		return;
@@ -645,17 +715,8 @@ count_time_before(void)
 	interval = resources.columns[place - 1].interval * 1000 * step;
 	hits = (ns + meter_random(process_own.start_ns +
 	    ((uint64_t)process_own.pid << 40)) % interval) / interval * step;
-	if (hits == 0)
-		return;
-	/* Most processes have no other sample and need no file of their own. */
-	if (sample_guard_begin(thread_self, &guard)) {
-		is_brief = !datafile_exists() && brief_add(columns,
-		    resource_is_wanted(RESOURCE_LATENCY) ? 2 : 1, hits,
-		    sample_is_latency(thread_self, 1u << columns[0]), ns);
-		sample_guard_end(thread_self, &guard);
-	}
-	if (!is_brief)
-		sample_count_apart(thread_self, place - 1, hits, LOADING);
+	if (hits > 0)
+		start_count_beginning(CPPROFDATA_LOADING, place - 1, hits, ns);
 }
 
 /*
@@ -713,6 +774,7 @@ start_process(char **environment, char **words, const char *output,
 		 * Any address that is not a module's handle, so that it is
 		 * never unloaded.
 		 */
+		phase_of_forks = phase_number(FORKING);
 		watches_forks = watches_forks || __register_atfork(before_fork,
 		    after_fork, after_fork_in_child, &end_key) == 0;
 		if (!watches_forks)

@@ -21,7 +21,7 @@
 #define SWITCHES_MAX 2000	/* per second of CPU time */
 #define NOT_COUNTED UINT64_MAX
 #define AHEAD_MAX 8		/* intervals */
-#define LONG_WORK_US 50	/* of the collector, such as for a new file, */
+#define LONG_WORK_US 20	/* of the collector, such as for a new file, */
 #define LATE_WORK_US 200	/* with the way of a trap of user mode, if periods
 				   include that */
 
@@ -305,6 +305,13 @@ hits_of_long_work(struct thread *thread, unsigned column, uint64_t us)
 	const uint64_t random = meter_random(seed_of(thread, column));
 
 	return (us + random % step) / step;
+}
+
+uint64_t
+perf_clock_draw(struct thread *thread, unsigned column, uint64_t us)
+{
+	return hits_of_long_work(thread, column, us) *
+	    thread->meters->clock.stride;
 }
 
 struct own_work

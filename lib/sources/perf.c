@@ -518,6 +518,24 @@ perf_own_work(struct thread *thread, uint32_t *columns)
 	return work;
 }
 
+uint64_t
+perf_before(struct thread *thread, unsigned *column)
+{
+	const int found = clock_column(thread);
+	const struct perf_clock *clock = &thread->meters->clock;
+
+	if (found < 0 || clock->is_given_up || clock->offset_us <= 0)
+		return 0;
+	*column = (unsigned)found;
+	return (uint64_t)clock->offset_us * 1000;
+}
+
+uint64_t
+perf_hits_of(struct thread *thread, unsigned column, uint64_t ns)
+{
+	return perf_clock_draw(thread, column, ns / 1000);
+}
+
 /*
  * The trap of time in user mode.  If the period has ended in the kernel, that
  * boundary is no hit, and the kernel has repeated the period until it ended in

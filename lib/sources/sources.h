@@ -410,6 +410,10 @@ struct own_work {
  */
 struct own_work perf_clock_own(struct thread *thread, unsigned column);
 
+/* Hits of CPU time that belongs to no period, drawn so that they are right on
+ * average. */
+uint64_t perf_clock_draw(struct thread *thread, unsigned column, uint64_t us);
+
 /* The new hits at its own trap, or at that of another event. */
 uint64_t perf_clock_trap(struct thread *thread, unsigned column,
     bool is_own_trap);
@@ -466,6 +470,16 @@ uint64_t perf_clock_ns(const struct thread *thread, unsigned column);
  * that handler: before it, the time since its last trap is not its own.
  */
 struct own_work perf_own_work(struct thread *thread, uint32_t *columns);
+
+/*
+ * The CPU time in nanoseconds that the calling thread had used when its event
+ * began to count, if it has just begun; *column is then the event's.  0 if no
+ * such event counts CPU time.
+ */
+uint64_t perf_before(struct thread *thread, unsigned *column);
+
+/* Hits for CPU time outside of all samples: right on average. */
+uint64_t perf_hits_of(struct thread *thread, unsigned column, uint64_t ns);
 
 /*
  * Adds the hits of a trap of that column to the pending hits, and sets the

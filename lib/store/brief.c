@@ -59,8 +59,8 @@ brief_create(const unsigned *columns, unsigned n,
 }
 
 bool
-brief_add(const unsigned *columns, unsigned n, uint64_t hits, bool is_of_both,
-    uint64_t cpu_ns)
+brief_add(enum cpprofdata_brief_kind kind, const unsigned *columns, unsigned n,
+    uint64_t hits, bool is_of_both, uint64_t cpu_ns)
 {
 	struct cpprofdata_brief brief = { 0 };
 	struct rlimit limit;
@@ -95,6 +95,7 @@ brief_add(const unsigned *columns, unsigned n, uint64_t hits, bool is_of_both,
 	brief.cpu_ns = cpu_ns;
 	brief.count.hits = hits;
 	brief.count.samples = 1;
+	brief.kind = (uint8_t)kind;
 	brief.is_of_both = is_of_both;
 	fd = brief_open_file(0);
 	if (fd >= 0) {

@@ -88,6 +88,21 @@ mark_helpers(struct readable *readable, struct walked_frame *frames,
 	}
 }
 
+/*
+ * Signals wait until a fork has ended, so that samples of all of it come in our
+ * handlers of forks.  They are fork's own, not those of what calls its handlers.
+ */
+static void
+mark_caller_of_handlers(struct walked_frame *frames, size_t from, size_t n)
+{
+	size_t i = n;
+
+	while (i > from && insert_is_own(frames[i - 1].address))
+		i--;
+	if (i > from && i > 1 && i < n)
+		frames[i - 1].flags |= FRAME_HELPER;
+}
+
 /* Where the insertion of a stack has got to. */
 struct insertion {
 	struct thread *thread;
@@ -321,6 +336,9 @@ insert_stack(struct thread *thread, struct node *leaf)
 
 	mark_helpers(&unwinder->readable, insertion.native, insertion.at,
 	    insertion.n_native);
+	if (thread_is_in_fork)
+		mark_caller_of_handlers(insertion.native, insertion.at,
+		    insertion.n_native);
 	while (result == STORE_OK && (insertion.at < insertion.n_native ||
 	    insertion.python_at < insertion.n_python)) {
 		filled = fill_batch(&insertion, &batch);

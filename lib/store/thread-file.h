@@ -243,10 +243,10 @@ void thread_file_forked(struct thread *thread);
 /* ---- brief.c ---- */
 
 /*
- * A file shared by processes that have only a sample of their loading.
+ * A file shared by processes that have only samples of their beginning.
  *
  * Of a thousand processes that live for a millisecond, two hundred have a
- * sample of their loading.  A file for each of these would cost more than the
+ * sample of their beginning.  A file for each of these would cost more than the
  * rest of the collector's work for them.  Instead, each appends a record to one
  * file (lib/cpprofdata.h).
  *
@@ -254,13 +254,13 @@ void thread_file_forked(struct thread *thread);
  */
 
 /*
- * Appends a record of this process: one sample with `hits` hits of the resource
- * in the first of n columns, which stand for cpu_ns of CPU time, and if
- * is_of_both, as many of that in the second.  All processes of a recording must
- * have the same columns.  False if the file cannot be
- * opened or created, is not usable, or would exceed its limits.
+ * Appends a record of this process: one sample of that kind with `hits` hits of
+ * the resource in the first of n columns, which stand for cpu_ns of CPU time,
+ * and if is_of_both, as many of that in the second.  All processes of a
+ * recording must have the same columns.  False if the file cannot be opened or
+ * created, is not usable, or would exceed its limits.
  */
-bool brief_add(const unsigned *columns, unsigned n, uint64_t hits,
-    bool is_of_both, uint64_t cpu_ns);
+bool brief_add(enum cpprofdata_brief_kind kind, const unsigned *columns,
+    unsigned n, uint64_t hits, bool is_of_both, uint64_t cpu_ns);
 
 #endif

@@ -231,15 +231,18 @@ note_waits(void)
 	}
 }
 
-/* Of a process that ends. */
+/* Of this process and of all that it has waited for, with their ends. */
 static void
-note_process(void)
+note_cpu_time(void)
 {
-	struct timespec used;
+	struct timespec own;
+	struct rusage of;
 
-	note_waits();
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	books->cpu_ns += used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+	getrusage(RUSAGE_CHILDREN, &of);
+	books->cpu_ns = own.tv_sec * INT64_C(1000000000) + own.tv_nsec +
+	    (of.ru_utime.tv_sec + of.ru_stime.tv_sec) * INT64_C(1000000000) +
+	    (of.ru_utime.tv_usec + of.ru_stime.tv_usec) * INT64_C(1000);
 }
 
 /*
@@ -404,7 +407,7 @@ fork_children(long n, int at, int end)
 		if (pid == 0) {
 			inside_ns = n_threads = 0;
 			run_block(at, end);
-			note_process();
+			note_waits();
 			_exit(0);
 		}
 	}
@@ -653,8 +656,10 @@ main(int argc, char **argv)
 	read_script(argv[1]);
 	run_block(0, n_words);
 	join_threads();
-	note_process();
-	if (kind == NULL || strncmp(kind, "child", 5) != 0)
+	note_waits();
+	if (kind == NULL || strncmp(kind, "child", 5) != 0) {
+		note_cpu_time();
 		print_books(wall_clock() - start);
+	}
 	return 0;
 }

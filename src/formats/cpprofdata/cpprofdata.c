@@ -1280,24 +1280,52 @@ cpprofdata_add_brief(struct cpprofdata_recording *input,
 static int
 add_briefs(struct cpprofdata_recording *input, struct error *error)
 {
+	static const char names[][16] = {
+		[CPPROFDATA_LOADING] = "[loading]",
+		[CPPROFDATA_FORKING] = "[forking]",
+		[CPPROFDATA_SAMPLING] = "[sampling]",
+	};
 	const struct cpprofdata_file *file = &input->file;
-	uint32_t frame;
+	uint32_t frames[CPPROFDATA_N_BRIEF_KINDS];
 
 	if (file->n_briefs == 0)
 		return 0;
-	frame = cpprofdata_named_frame(input, "[loading]", error);
-	if (frame == UINT32_MAX)
-		return -1;
+	memset(frames, 0xff, sizeof frames);
 	for (size_t i = 0; i < file->n_briefs; i++) {
 		struct cpprofdata_brief brief;
+		unsigned kind;
 
 		memcpy(&brief, file->bytes + CPPROFDATA_HEADER_SIZE +
 		       i * sizeof brief, sizeof brief);
-		if (cpprofdata_add_brief(input, &brief, frame, error) != 0)
+		kind = brief.kind < CPPROFDATA_N_BRIEF_KINDS ? brief.kind :
+		    CPPROFDATA_LOADING;
+		if (frames[kind] == UINT32_MAX)
+			frames[kind] = cpprofdata_named_frame(input,
+			    names[kind], error);
+		if (frames[kind] == UINT32_MAX ||
+		    cpprofdata_add_brief(input, &brief, frames[kind],
+		        error) != 0)
 			return -1;
 	}
 	return profile_add_tally(input->reader.profile, "threads started",
 	                         file->n_briefs, error);
+}
+
+/* Hits of no process, thread or moment. */
+static int
+cpprofdata_add_unsampled(struct cpprofdata_recording *input,
+                         struct error *error)
+{
+	const uint64_t hits = input->file.header.unsampled_hits;
+	uint32_t frame, node;
+
+	if (hits == 0)
+		return 0;
+	frame = cpprofdata_named_frame(input, "[unsampled]", error);
+	node = frame == UINT32_MAX ? NO_NODE :
+	    tree_builder_child(input->builder, NO_NODE, frame, error);
+	return node == NO_NODE ? -1 :
+	    tree_builder_add(input->builder, node, 0, hits, 0, error);
 }
 
 /* ---- the whole ---- */
@@ -1436,6 +1464,7 @@ fill_profile(struct cpprofdata_recording *input, struct error *error)
 	    cpprofdata_add_blocks(input, error) != 0 ||
 	    cpprofdata_add_pairs(input, error) != 0 ||
 	    add_briefs(input, error) != 0 ||
+	    cpprofdata_add_unsampled(input, error) != 0 ||
 	    add_waits_without_nodes(input, error) != 0 ||
 	    add_waiting_tally(input, error) != 0 ||
 	    warn_of_damage(input, error) != 0 ||

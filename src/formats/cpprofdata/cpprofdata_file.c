@@ -40,7 +40,8 @@ swap_header(struct cpprofdata_header *h)
 		&h->n_closed, &h->sampling_ns, &h->cpu_ns,
 		&h->start_mono_ns, &h->end_mono_ns, &h->gone_mono_ns,
 		&h->cpu_sampling_ns, &h->seen_mono_ns, &h->origin_ns,
-		&h->origin_mono_ns, &h->slice_ns, &h->hits_at_ticks };
+		&h->origin_mono_ns, &h->slice_ns, &h->hits_at_ticks,
+		&h->unsampled_hits };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		*words[i] = le32toh(*words[i]);

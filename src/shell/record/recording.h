@@ -561,6 +561,23 @@ void sampled_time_add_none(const struct sampled_time *time,
 bool sampled_time_add_missing(const struct sampled_time *time,
                               struct text_buffer *text);
 
+/*
+ * CPU time of processes that were sampled all their lives which no sample stands
+ * for: what the kernel used to end them, mostly.  0 if it is little, or if some
+ * process was not sampled at all, which sampled_time_add_missing explains.
+ */
+uint64_t sampled_time_at_ends(const struct sampled_time *time);
+
+/* ---- unsampled.c ---- */
+
+/*
+ * Adds CPU time that no sample stands for to the recording, where it is a row
+ * `[unsampled]`.  When its program has ended.  Does nothing if CPU time was not
+ * recorded.
+ */
+int unsampled_add(const struct recording *recording, uint64_t ns,
+                  struct error *error);
+
 /* ---- kernel_list.c ---- */
 
 /*

@@ -13,6 +13,7 @@
 #include "lib/cpprof-shared.h"
 
 #define MUCH_NS 100000000	/* of CPU time: 100 samples */
+#define LITTLE_NS 20000000
 #define LEAST_PART 20		/* of the whole: 5% */
 #define EXIT_NS 400000		/* of a process after its last sample */
 
@@ -252,6 +253,30 @@ sampled_time_add_none(const struct sampled_time *time,
 		text_add_string(text, "almost no CPU time was used");
 }
 
+/* What the kernel has counted and no process has reported. */
+static uint64_t
+sampled_time_missing(const struct sampled_time *time,
+                     struct cpprof_shared *shared)
+{
+	shared->cpu_ns += time->outside_ns;
+	return time->cpu_ns > shared->cpu_ns ? time->cpu_ns - shared->cpu_ns : 0;
+}
+
+uint64_t
+sampled_time_at_ends(const struct sampled_time *time)
+{
+	struct cpprof_shared shared;
+	uint64_t missing;
+
+	if (sampled_time_add_up(time, &shared) == NULL)
+		return 0;
+	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++)
+		if (shared.n_reasons[i] != 0)
+			return 0;
+	missing = sampled_time_missing(time, &shared);
+	return missing < LITTLE_NS || missing < time->cpu_ns / 100 ? 0 : missing;
+}
+
 bool
 sampled_time_add_missing(const struct sampled_time *time,
                          struct text_buffer *text)
@@ -261,9 +286,7 @@ sampled_time_add_missing(const struct sampled_time *time,
 
 	if (sampled_time_add_up(time, &shared) == NULL)
 		return false;
-	shared.cpu_ns += time->outside_ns;
-	missing = time->cpu_ns > shared.cpu_ns ?
-	    time->cpu_ns - shared.cpu_ns : 0;
+	missing = sampled_time_missing(time, &shared);
 	at_ends = shared.n_images < time->cpu_ns / EXIT_NS ?
 	    shared.n_images * EXIT_NS : time->cpu_ns;
 	if (missing < MUCH_NS + at_ends ||
