@@ -422,9 +422,9 @@ long_work_is_no_functions(void **state)
 	(void)state;
 	check_own_work(400, false, true);
 	check_own_work(400, true, true);
-	check_own_work(60, false, true);
-	check_own_work(60, true, true);
-	check_own_work(40, false, false);
+	check_own_work(30, false, true);
+	check_own_work(30, true, true);
+	check_own_work(15, false, false);
 }
 
 /* Of all recordings: a delay of 0 is one that the clocks do not show. */
