@@ -1634,17 +1634,25 @@ perf_data_unpacks_more_than_a_header_can_say(void **state)
 	free(packed);
 }
 
-/* Packs n samples with copies of an idle stack, or records that say nothing. */
-static void
-put_packed_stacks(uint32_t n, bool is_sample)
+static char packed_stacks[1 << 20];
+
+/*
+ * Packs n samples with copies of an idle stack, or records that say nothing,
+ * behind what `large` has if is_file.  Returns how many bytes in packed.
+ */
+static size_t
+pack_stacks(uint32_t n, bool is_sample, bool is_file)
 {
 	enum { STACK = 60000 };
-	static char packed[1 << 20];
 	struct buffer *plain = calloc(1, sizeof *plain);
 	ZSTD_CCtx *context = ZSTD_createCCtx();
-	ZSTD_outBuffer out = { packed, sizeof packed, 0 };
+	ZSTD_outBuffer out = { packed_stacks, sizeof packed_stacks, 0 };
+	ZSTD_inBuffer front = { large, n_large, 0 };
 
 	assert_non_null(plain);
+	if (is_file)
+		assert_int_equal(ZSTD_compressStream2(context, &out, &front,
+		    ZSTD_e_flush), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		ZSTD_inBuffer in = { plain->bytes, 0, 0 };
 		uint16_t size = STACK;
@@ -1663,8 +1671,16 @@ put_packed_stacks(uint32_t n, bool is_sample)
 	}
 	ZSTD_freeCCtx(context);
 	free(plain);
+	return out.pos;
+}
+
+static void
+put_packed_stacks(uint32_t n, bool is_sample)
+{
+	const size_t size = pack_stacks(n, is_sample, false);
+
 	begin_large();
-	put_packed(packed, out.pos);
+	put_packed(packed_stacks, size);
 }
 
 /* Copies of stacks pack 1,000 times and more where a loop runs. */
@@ -1685,6 +1701,31 @@ perf_data_unpacks_many_copies_of_a_stack(void **state)
 	put_packed_stacks(5000, false);
 	must_refuse(&format_perf_data, large, n_large,
 	            "packed records hold more than real recordings");
+}
+
+/* Likewise a file that somebody has packed, such as to send it. */
+static void
+perf_data_that_is_packed_has_many_copies_of_a_stack(void **state)
+{
+	struct error error = { 0 };
+	struct profile *profile;
+	size_t size;
+
+	(void)state;
+	begin_large();
+	size = pack_stacks(5000, true, true);
+	profile = read_memory(&format_perf_data, packed_stacks, size, &error);
+	if (profile == NULL)
+		fail_msg("%s", error.text);
+	assert_true(size < 300000);
+	assert_int_equal(hits_of(profile, 0, "a+0x1010"), 5000 * 10);
+	profile_free(profile);
+	/* Other records are work. */
+	begin_large();
+	size = pack_stacks(5000, false, true);
+	profile = read_memory(&format_perf_data, packed_stacks, size, &error);
+	assert_true(profile == NULL || profile->n_warnings > 0);
+	profile_free(profile);
 }
 
 /* As with --aio: what should say how much there is says anything. */
@@ -2152,6 +2193,8 @@ main(void)
 		    perf_data_passes_over_zeros_behind_packed_records),
 		cmocka_unit_test(perf_data_unpacks_more_than_a_header_can_say),
 		cmocka_unit_test(perf_data_unpacks_many_copies_of_a_stack),
+		cmocka_unit_test(
+		    perf_data_that_is_packed_has_many_copies_of_a_stack),
 		cmocka_unit_test(
 		    perf_data_unpacks_records_that_do_not_say_how_much),
 		cmocka_unit_test(

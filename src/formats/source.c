@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ struct source {
 	bool is_cut_short;
 	bool is_too_much;		/* unpacked, for its size */
 	uint64_t n_unpacked;
+	_Atomic uint64_t n_excused;	/* of these, which count for nothing */
 	struct error damage;		/* of the packing, without the name */
 
 	const char *packed;		/* read and not yet unpacked */
@@ -416,12 +418,21 @@ source_of_memory(const char *name, const void *data, size_t size,
 	return source;
 }
 
+void
+source_excuse(struct source *source, uint64_t n)
+{
+	if (source->unpacker != NULL)
+		atomic_fetch_add(&source->n_excused, n);
+}
+
 /* Cuts input that was made to become huge when it is unpacked. */
 static void
 check_amount(struct source *source)
 {
+	const uint64_t excused = atomic_load(&source->n_excused);
+
 	if (!unpacked_is_too_much(source->done - source->n_packed,
-	                          source->n_unpacked))
+	                          source->n_unpacked - excused))
 		return;
 	source->is_cut_short = source->is_too_much = true;
 	error_set(&source->damage, "unpacks to more than %d times its size",

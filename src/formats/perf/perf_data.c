@@ -339,6 +339,12 @@ perf_data_read_data(struct perf_data_input *input, struct error *error)
 			if (perf_session_record(input->session, &record,
 			                        error) != 0)
 				return -1;
+			if (source_is_packed(input->source) &&
+			    perf_session_check_queue(input->session, &record,
+			        source_done(input->source), error) != 0)
+				return -1;
+			source_excuse(input->source, record.size -
+			              perf_session_work(&record));
 			at += record.size;
 			payload = size_of_payload(&record);
 		}

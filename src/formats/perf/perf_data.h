@@ -669,6 +669,21 @@ int perf_session_record(struct perf_session *session,
                         struct error *error);
 
 /*
+ * The work that a record makes, as that many bytes.  A copy of a stack is hardly
+ * looked at, and packs a thousand times where a loop runs: most of it is that of
+ * the sample before.
+ */
+uint64_t perf_session_work(const struct perf_record *record);
+
+/*
+ * Records that wait for their turn take memory, all that they unpack to.  Fails
+ * at a record if that is too much for n_packed bytes.
+ */
+int perf_session_check_queue(const struct perf_session *session,
+                             const struct perf_record *record,
+                             uint64_t n_packed, struct error *error);
+
+/*
  * The next records come from another file of a directory, which has a
  * compressed stream of its own.  Copies the name.
  */

@@ -401,21 +401,20 @@ perf_unpacker_unpack_some(struct perf_unpacker *unpacker, struct error *error)
 	return unpacker->end > left;
 }
 
-/*
- * Counts the work that a record makes.  A copy of a stack is hardly looked at,
- * and packs a thousand times where a loop runs: most of it is that of the
- * sample before.
- */
+uint64_t
+perf_session_work(const struct perf_record *record)
+{
+	enum { READ_MAX = 1 << 10, BYTES_A_BYTE = 64 };
+
+	return record->type != PERF_SAMPLE || record->size <= READ_MAX ?
+	    record->size : READ_MAX + (record->size - READ_MAX) / BYTES_A_BYTE;
+}
+
 static int
 count_unpacked(struct perf_unpacker *unpacker,
                const struct perf_record *record, struct error *error)
 {
-	enum { READ_MAX = 1 << 10, BYTES_A_BYTE = 64 };
-	uint64_t size = record->size;
-
-	if (record->type == PERF_SAMPLE && size > READ_MAX)
-		size = READ_MAX + (size - READ_MAX) / BYTES_A_BYTE;
-	unpacker->n_unpacked += size;
+	unpacker->n_unpacked += perf_session_work(record);
 	return unpacked_is_too_much(unpacker->n_packed, unpacker->n_unpacked) ?
 	    error_set(error, "packed records hold more than real recordings "
 	              "of this size; perf record without -z does not pack "
@@ -458,18 +457,17 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 
 /* ---- perf's own records ---- */
 
-/* Records that wait for their turn take memory, all that they unpack to. */
-static int
+int
 perf_session_check_queue(const struct perf_session *session,
-                         const struct perf_record *record, struct error *error)
+                         const struct perf_record *record, uint64_t n_packed,
+                         struct error *error)
 {
 	const struct error why = { .is_set = true, .text = "more packed "
 		"records wait for the end of their round than real recordings "
 		"of this size have" };
 
 	return session->queue.size < QUEUE_ALWAYS ||
-	    !unpacked_is_too_much(session->unpacker->n_packed,
-	                          session->queue.size) ? 0 :
+	    !unpacked_is_too_much(n_packed, session->queue.size) ? 0 :
 	    perf_session_fail(session, record->offset, &why, error);
 }
 
@@ -496,7 +494,8 @@ perf_session_unpack(struct perf_session *session,
 	while ((found = perf_unpacker_next(session->unpacker, &inner,
 	                                   &why)) > 0)
 		if (perf_session_record(session, &inner, error) != 0 ||
-		    perf_session_check_queue(session, record, error) != 0 ||
+		    perf_session_check_queue(session, record,
+		        session->unpacker->n_packed, error) != 0 ||
 		    (++n % RECORDS_A_STEP == 0 &&
 		     progress_step(NULL, 0, 0, error) != 0))
 			return -1;
