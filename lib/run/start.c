@@ -57,7 +57,6 @@ extern int __register_atfork(void (*)(void), void (*)(void), void (*)(void),
 						   end */
 #define UNSAMPLED "unsampled: "	/* and a thread's name: its time without
 				   samples */
-#define FORKING "forking"	/* a child's time before ours */
 #define LOADING_HITS 4		/* of its samples, since each costs a record */
 #define KEYS_IN_PLACE 32	/* PTHREAD_KEY_2NDLEVEL_SIZE of glibc */
 
@@ -66,7 +65,6 @@ static pthread_key_t end_key;
 static bool has_warned;
 static atomic_uint n_changing WIPED;	/* threads that begin or end now */
 static int wiping_error;	/* of sampling_wipe_children; 0: children are wiped */
-static uint32_t phase_of_forks;	/* known before one, so that no child asks */
 
 /* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
 static void
@@ -408,7 +406,7 @@ start_count_beginning(enum cpprofdata_brief_kind kind, unsigned column,
 {
 	static const char names[][16] = {
 		[CPPROFDATA_LOADING] = "loading",
-		[CPPROFDATA_FORKING] = FORKING,
+		[CPPROFDATA_FORKING] = "forking",
 		[CPPROFDATA_SAMPLING] = "sampling",
 	};
 	const unsigned columns[] = { column,
@@ -445,7 +443,7 @@ start_draw_beginning(uint64_t began_ns)
 	self->run->beginning_hits = perf_hits_of(self, column, ns);
 	self->run->beginning_phase = meter_random(ns + process_own.start_ns +
 	    ((uint64_t)process_own.pid << 40)) % ns < began_ns ?
-	    phase_of_forks : PHASE_SAMPLING;
+	    PHASE_FORKING : PHASE_SAMPLING;
 }
 
 /* At the end of a child that had no sample, which needs no file of its own. */
@@ -774,7 +772,6 @@ start_process(char **environment, char **words, const char *output,
 		 * Any address that is not a module's handle, so that it is
 		 * never unloaded.
 		 */
-		phase_of_forks = phase_number(FORKING);
 		watches_forks = watches_forks || __register_atfork(before_fork,
 		    after_fork, after_fork_in_child, &end_key) == 0;
 		if (!watches_forks)

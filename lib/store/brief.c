@@ -87,7 +87,8 @@ brief_add(enum cpprofdata_brief_kind kind, const unsigned *columns, unsigned n,
 		process_read_names();
 		if (process_names.has_link && strlen(process_names.started_as) <
 		    sizeof brief.executable)
-			strcpy(brief.executable, process_names.started_as);
+			strncpy(brief.executable, process_names.started_as,
+			    sizeof brief.executable);
 	}
 	brief.pid = process_own.pid;
 	brief.parent_pid = process_own.parent_pid;

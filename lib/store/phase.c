@@ -16,22 +16,23 @@
 #include "lib/base/thread.h"
 #include "lib/store/datafile.h"
 
-#define MAX_PHASES 1025	/* no phase and "sampling" are two of them */
+#define MAX_PHASES 1026	/* none, "sampling", "forking" among them */
 #define NAME_SIZE 64
 
-/* Without that of PHASE_SAMPLING, so that it begins with zeros. */
+/* Without those of PHASE_SAMPLING and PHASE_FORKING, so that it is all zeros. */
 static char names[MAX_PHASES][NAME_SIZE] BIG_TABLE;
 static _Atomic uint32_t strings[MAX_PHASES] WIPED_TABLE;	/* 0: not in the
 								   file */
 
-static uint32_t n_phases = PHASE_SAMPLING + 1;
+static uint32_t n_phases = PHASE_FORKING + 1;
 static _Atomic uint32_t current;
 static atomic_flag locked WIPED;
 
 static const char *
 phase_name(uint32_t phase)
 {
-	return phase == PHASE_SAMPLING ? "sampling" : names[phase];
+	return phase == PHASE_SAMPLING ? "sampling" :
+	    phase == PHASE_FORKING ? "forking" : names[phase];
 }
 
 uint32_t

@@ -136,8 +136,12 @@ bool phase_set(const char *name);
  */
 uint32_t phase_number(const char *name);
 
-/* The number of "sampling", whose node has what the collector itself uses. */
+/*
+ * The numbers of "sampling", whose node has what the collector itself uses, and
+ * of "forking", whose node has what a forked child uses before that.
+ */
 #define PHASE_SAMPLING 1
+#define PHASE_FORKING 2
 
 /* The current phase; 0: none.  Async-signal-safe. */
 uint32_t phase_current(void);
