@@ -9,6 +9,7 @@ reads every file's bytes.  Speaks TAP.
 """
 import fcntl
 import glob
+import gzip
 import json
 import os
 import random
@@ -486,6 +487,17 @@ def check_contents(folder):
     done = cpprof.run(*merge_words(tables, copy, *paths[:2]))
     claims.check("nor does a copy of another name", hits_of(tables) == hits,
                  done.stderr)
+    packed = [os.path.join(folder, name) for name in ("p.gz", "q.gz")]
+    with open(paths[1], "rb") as plain:
+        content = plain.read()
+    for path, level in zip(packed, (1, 9)):
+        with gzip.open(path, "wb", compresslevel=level) as file:
+            file.write(content)
+    if shutil.which("zstd"):
+        packed.append(os.path.join(folder, "r.zst"))
+        subprocess.run(["zstd", "-q", paths[1], "-o", packed[2]], check=True)
+    done = cpprof.run(*merge_words(tables, *packed, *paths[:2]))
+    claims.check("nor do packed copies", hits_of(tables) == hits, done.stderr)
     other = os.path.join(folder, "other")
     done = cpprof.run(*merge_words(other, paths[1], copy, *paths[2:],
                                    paths[0]))

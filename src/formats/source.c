@@ -53,7 +53,7 @@ struct source {
 	bool can_wait;			/* a pipe, a terminal or the like */
 	bool awaits_writer;		/* a named pipe: nobody has opened it */
 	int waited_ms;			/* for that */
-	XXH3_state_t *hash;		/* of the bytes of fd; NULL: none */
+	XXH3_state_t *hash;		/* of the unpacked bytes; NULL: none */
 
 	struct unpacker *unpacker;	/* NULL: it is not packed */
 	bool is_cut_short;
@@ -216,6 +216,13 @@ wait_for_writer(struct source *source, struct error *error)
 	                 source->name, WRITER_MS / 1000);
 }
 
+static void
+source_hash(struct source *source, const char *bytes, size_t n)
+{
+	if (source->hash != NULL && n > 0)
+		XXH3_128bits_update(source->hash, bytes, n);
+}
+
 /* Up to n bytes of the file to `to`; 0 at its end, -1 with *error set. */
 static ssize_t
 source_read_file(struct source *source, char *to, size_t n, struct error *error)
@@ -248,8 +255,8 @@ source_read_file(struct source *source, char *to, size_t n, struct error *error)
 	if (got == 0)
 		source->fd_ended = true;
 	source->done += (uint64_t)got;
-	if (source->hash != NULL && got > 0)
-		XXH3_128bits_update(source->hash, to, (size_t)got);
+	if (source->unpacker == NULL)
+		source_hash(source, to, (size_t)got);
 	return got;
 }
 
@@ -280,6 +287,9 @@ source_find_packing(struct source *source, struct error *error)
 			return -1;
 	source->unpacker = unpacker_new(source->packed, source->n_packed,
 	                                error);
+	/* Packed or not, and however it is, it is the same content. */
+	if (source->unpacker != NULL && source->hash != NULL)
+		XXH3_128bits_reset(source->hash);
 	return error->is_set ? -1 : 0;
 }
 
@@ -376,16 +386,17 @@ source_content(struct source *source, unsigned char hash[CONTENT_HASH_SIZE],
                struct error *error)
 {
 	XXH128_canonical_t canonical;
-	ssize_t got;
+	struct error why = { 0 };
+	size_t n;
 
-	if (source->is_ahead)
-		worker_wait(source->worker);
-	do
-		got = source_read_file(source, source->packed_buffer,
-		                       PACKED_SIZE, error);
-	while (got > 0);
-	if (got < 0)
-		return -1;
+	do {
+		if (source_peek(source, 1, &n, &why) == NULL)
+			break;
+		source_skip(source, n);
+	} while (n > 0);
+	/* Of damaged packing, what is whole is the content. */
+	if (why.is_set && !source->damage.is_set)
+		return error_pass(error, &why);
 	XXH128_canonicalFromHash(&canonical,
 	                         XXH3_128bits_digest(source->hash));
 	memcpy(hash, canonical.digest, CONTENT_HASH_SIZE);
@@ -461,6 +472,7 @@ source_unpack_some(struct source *source, char *to, size_t n,
 		if (damage.is_out_of_memory)
 			return error_out_of_memory(error);
 		source->n_unpacked += got;
+		source_hash(source, to, got);
 		if (damage.what != NULL) {
 			/*
 			 * Inside packed data damage is like an early end.
@@ -672,6 +684,7 @@ take_whole(struct source *source, struct error *error)
 		return 0;
 	}
 	memset(whole + size, 0, SOURCE_PADDING);
+	source_hash(source, whole, size);
 	source->buffer = whole;
 	source->buffer_capacity = room;
 	source->bytes = whole;

@@ -98,9 +98,9 @@ enum { SOURCE_PADDING = 64 };
 struct source *source_open(const char *path, struct error *error);
 
 /*
- * Likewise, and hashes the bytes of the file as they are read, packed as they
- * are.  source_content: the hash of the whole file, for which what is left of
- * it is read.
+ * Likewise, and hashes the bytes as they are read, unpacked if they are packed.
+ * source_content: the hash of the whole file, for which what is left of it is
+ * read.
  */
 enum { CONTENT_HASH_SIZE = 16 };
 struct source *source_open_hashed(const char *path, struct error *error);
