@@ -320,6 +320,24 @@ record_keep_names(const struct record_state *run, struct error *error)
 	return result;
 }
 
+/* Adds what the kernel has counted and no sample stands for. */
+static int
+add_unsampled(const struct record_state *run, struct error *error)
+{
+	const uint64_t outside_ns = run->outside.cpu_ns;
+	uint64_t all_ns = run->time.cpu_ns, ns = 0;
+
+	if (run->attach != NULL) {
+		ns = run->outside.unsampled_ns;
+		all_ns = outside_ns + ns;
+	} else if (run->is_outside && !run->options->is_alone) {
+		ns = all_ns > outside_ns ? all_ns - outside_ns : 0;
+	} else if (!run->options->is_alone) {
+		ns = sampled_time_at_ends(&run->time);
+	}
+	return unsampled_time_add(&run->recording, ns, all_ns, error);
+}
+
 /* The program has ended.  Returns whether the recording is to be opened. */
 static bool
 complete(const struct record_state *run)
@@ -338,7 +356,6 @@ complete(const struct record_state *run)
 	};
 	struct sigaction before;
 	struct error error;
-	uint64_t ns;
 
 	if (!recording_is_there(&run->recording)) {
 		message_note("%s and its samples are gone: it was removed or "
@@ -350,9 +367,7 @@ complete(const struct record_state *run)
 		message_note("sampling from outside ended early: %s",
 		             run->outside_error.text);
 	error = (struct error){ 0 };
-	ns = report.is_outside || report.is_alone ? 0 :
-	    sampled_time_at_ends(&run->time);
-	if (ns > 0 && unsampled_add(&run->recording, ns, &error) != 0)
+	if (add_unsampled(run, &error) != 0)
 		message_note("%s; CPU time without samples is not counted",
 		             error.text);
 	/* Keeps names in the recording, which is usable without them, too. */

@@ -12,6 +12,7 @@ bool
 task_read(pid_t tid, struct task *task)
 {
 	char path[64], line[1024];
+	uint64_t user, kernel;
 	const char *end;
 	FILE *file;
 	size_t n;
@@ -27,9 +28,13 @@ task_read(pid_t tid, struct task *task)
 	line[n] = '\0';
 	/* The name before it may have spaces and parentheses. */
 	end = strrchr(line, ')');
-	return end != NULL && sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u "
-	    "%*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %" SCNu64,
-	    &task->state, &task->parent, &task->n_threads, &task->start) == 4;
+	if (end == NULL || sscanf(end + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u "
+	    "%*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %*d %*d %ld %*d %" SCNu64,
+	    &task->state, &task->parent, &user, &kernel, &task->n_threads,
+	    &task->start) != 6)
+		return false;
+	task->waited = user + kernel;
+	return true;
 }
 
 static bool

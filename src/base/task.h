@@ -11,6 +11,8 @@ struct task {
 	char state;		/* proc(5): 'S' sleeps, 'Z' has ended */
 	pid_t parent;		/* of its process */
 	long n_threads;		/* of its process, itself included */
+	uint64_t waited;	/* CPU time of the processes that its process has
+				 * waited for; in ticks, as the next */
 	uint64_t start;		/* in ticks of _SC_CLK_TCK, since the boot */
 };
 

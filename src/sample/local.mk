@@ -11,5 +11,6 @@ libcore_a_SOURCES += \
 	src/sample/sampler.c \
 	src/sample/sampler.h \
 	src/sample/sampler_files.c \
+	src/sample/sampler_kernel.c \
 	src/sample/sampler_process.c \
 	src/sample/sampler_waits.c

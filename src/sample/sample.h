@@ -701,6 +701,9 @@ struct sampler_result {
 	uint64_t n_samples, n_processes, n_lost;
 	uint64_t own_cpu_ns;	/* of the sampler */
 	uint64_t cpu_ns;	/* of the processes, while they were sampled */
+	uint64_t unsampled_ns;	/* by the kernel's sums, what they and what
+				 * they started and waited for have used that is
+				 * in no file */
 	struct sampler_unseen {
 		const struct sample_kind *kind;	/* NULL: none */
 		uint64_t interval;	/* in gticks */

@@ -858,6 +858,9 @@ sampler_add(struct sampler *sampler, pid_t pid, enum sample_begin begin,
 	if (sampler_find_process(sampler, (uint32_t)pid) != NULL)
 		return 0;
 	sampler_cpu_time((uint32_t)pid, &cpu_ns);
+	if (begin == SAMPLE_NOW && sampler->options->attend == NULL &&
+	    sampler_kernel_begin(sampler, (uint32_t)pid, error) != 0)
+		return -1;
 	/* What is there from the beginning need not be made anew.  A process that
 	 * executes a program says nothing of that. */
 	if (begin == SAMPLE_NOW &&
@@ -1170,6 +1173,7 @@ sampler_free(struct sampler *sampler)
 	module_cache_free(sampler->modules);
 	profile_free(sampler->profile);
 	sample_held_free(sampler->held);
+	sampler_kernel_free(sampler);
 	id_table_free(&sampler->pids);
 	id_table_free(&sampler->tids);
 	free(sampler->processes);
@@ -1294,10 +1298,12 @@ sampler_look(struct sampler *sampler, struct error *error)
 static int
 sampler_end(struct sampler *sampler, struct error *error)
 {
+	uint64_t kernel_ns, counted_ns;
 	struct error why = { 0 };
 	int status;
 
 	sample_events_stop(sampler->events);
+	sampler_kernel_look(sampler, true);
 	status = sampler_drain(sampler, &why);
 	if (status != 0 && !error->is_set)
 		error_pass(error, &why);
@@ -1312,6 +1318,10 @@ sampler_end(struct sampler *sampler, struct error *error)
 		if (sampler->processes[i] != NULL)
 			sampler_remove_process(sampler, sampler->processes[i],
 			                       sampler->now_ns);
+	kernel_ns = sampler_kernel_ns(sampler);
+	counted_ns = sampler->result.cpu_ns - sampler->live_cpu_ns;
+	sampler->result.unsampled_ns = kernel_ns > counted_ns ?
+	    kernel_ns - counted_ns : 0;
 	return status;
 }
 
@@ -1338,7 +1348,9 @@ sampler_run(struct sampler *sampler, struct sampler_result *result,
 		        sampler_wait_ms(sampler, now_ns, end_ns))) {
 			close(sampler->first_fd);
 			sampler->first_fd = -1;
+			sampler_kernel_look(sampler, true);
 		}
+		sampler_kernel_look(sampler, false);
 		if (sampler->options->attend != NULL)
 			is_over = sampler->options->attend(
 			    sampler->options->context, sampler);

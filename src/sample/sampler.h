@@ -157,6 +157,9 @@ struct sampler {
 				 * since copies grew */
 	unsigned n_grown;	/* how often they have */
 	uint32_t n_checks;
+	uint64_t live_cpu_ns;	/* of result.cpu_ns, of processes that run on,
+				 * and were not added */
+	struct sampler_family *family;	/* sampler_kernel.c; NULL: none */
 	struct sampler_result result;
 };
 
@@ -306,6 +309,29 @@ int sampler_inherit_program(struct sampler *sampler,
 /* Completes the file of a process, if it has one. */
 void sampler_end_file(struct sampler *sampler, struct sampler_process *process,
                       uint64_t mono_ns);
+
+/* ---- sampler_kernel.c ---- */
+
+/* Notes what a process that is added, and all that it has started, have used. */
+int sampler_kernel_begin(struct sampler *sampler, uint32_t pid,
+                         struct error *error);
+
+/* Whether a process was added so. */
+bool sampler_kernel_has(const struct sampler *sampler, uint32_t pid);
+
+/*
+ * Looks at the kernel's sums, if it is time: those of a process that has ended
+ * are gone.  is_last: in any case.
+ */
+void sampler_kernel_look(struct sampler *sampler, bool is_last);
+
+/*
+ * The CPU time that the processes that were added have used, and what they have
+ * started and waited for, from then to the last look.  To two ticks of the
+ * kernel for each process.
+ */
+uint64_t sampler_kernel_ns(const struct sampler *sampler);
+void sampler_kernel_free(struct sampler *sampler);
 
 /* ---- sampler_waits.c ---- */
 

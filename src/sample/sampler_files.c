@@ -595,6 +595,8 @@ sampler_end_file(struct sampler *sampler, struct sampler_process *process,
 		sampler_drop_all_lost(sampler, process);
 	sampler_write_cpu(sampler, process);
 	sampler->result.cpu_ns += process->cpu_ns - process->cpu_begin_ns;
+	if (sampler->is_ending && !sampler_kernel_has(sampler, process->pid))
+		sampler->live_cpu_ns += process->cpu_ns - process->cpu_begin_ns;
 	sample_file_finish(process->file, mono_ns);
 	sample_file_free(process->file);
 	process->file = NULL;

@@ -29,7 +29,7 @@ libcore_a_SOURCES += \
 	src/shell/record/resource_kinds.c \
 	src/shell/record/sampled_time.c \
 	src/shell/record/spare_files.c \
-	src/shell/record/unsampled.c \
+	src/shell/record/unsampled_time.c \
 	src/shell/session/code.c \
 	src/shell/session/column_list.c \
 	src/shell/session/comparison.c src/shell/session/comparison.h \

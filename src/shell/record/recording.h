@@ -563,20 +563,20 @@ bool sampled_time_add_missing(const struct sampled_time *time,
 
 /*
  * CPU time of processes that were sampled all their lives which no sample stands
- * for: what the kernel used to end them, mostly.  0 if it is little, or if some
- * process was not sampled at all, which sampled_time_add_missing explains.
+ * for: what the kernel used to end them, mostly.  0 if some process was not
+ * sampled at all, which sampled_time_add_missing explains.
  */
 uint64_t sampled_time_at_ends(const struct sampled_time *time);
 
-/* ---- unsampled.c ---- */
+/* ---- unsampled_time.c ---- */
 
 /*
- * Adds CPU time that no sample stands for to the recording, where it is a row
- * `[unsampled]`.  When its program has ended.  Does nothing if CPU time was not
- * recorded.
+ * Adds CPU time of the recording's processes, of all that they used, which no
+ * sample stands for: a row `[unsampled]`, unless it is little.  At the end of the
+ * recording.  Does nothing if CPU time was not recorded.
  */
-int unsampled_add(const struct recording *recording, uint64_t ns,
-                  struct error *error);
+int unsampled_time_add(const struct recording *recording, uint64_t ns,
+                       uint64_t all_ns, struct error *error);
 
 /* ---- kernel_list.c ---- */
 

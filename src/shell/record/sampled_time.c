@@ -13,7 +13,6 @@
 #include "lib/cpprof-shared.h"
 
 #define MUCH_NS 100000000	/* of CPU time: 100 samples */
-#define LITTLE_NS 20000000
 #define LEAST_PART 20		/* of the whole: 5% */
 #define EXIT_NS 400000		/* of a process after its last sample */
 
@@ -266,15 +265,13 @@ uint64_t
 sampled_time_at_ends(const struct sampled_time *time)
 {
 	struct cpprof_shared shared;
-	uint64_t missing;
 
 	if (sampled_time_add_up(time, &shared) == NULL)
 		return 0;
 	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++)
 		if (shared.n_reasons[i] != 0)
 			return 0;
-	missing = sampled_time_missing(time, &shared);
-	return missing < LITTLE_NS || missing < time->cpu_ns / 100 ? 0 : missing;
+	return sampled_time_missing(time, &shared);
 }
 
 bool

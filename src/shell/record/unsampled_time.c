@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* unsampled.c -- CPU time that no sample stands for, in a recording.
+/* unsampled_time.c -- CPU time that no sample stands for, in a recording.
  *
  * It is in the header of the file of brief processes, which is made if there is
  * none: from another file's header, which describes the resources.
@@ -15,10 +15,13 @@
 #include "lib/cpprofdata.h"
 
 #define CPU "cpu"
+#define LITTLE_NS 20000000	/* is no row, */
+#define LITTLE_PART 100		/* nor is a hundredth of all */
 
 /* A header of this machine's collector. */
 static bool
-unsampled_read(int directory, const char *name, struct cpprofdata_header *header)
+unsampled_time_read(int directory, const char *name,
+                    struct cpprofdata_header *header)
 {
 	const int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW |
 	                      O_NONBLOCK | O_CLOEXEC);
@@ -35,7 +38,7 @@ unsampled_read(int directory, const char *name, struct cpprofdata_header *header
 }
 
 static bool
-unsampled_find(int directory, struct cpprofdata_header *header)
+unsampled_time_find(int directory, struct cpprofdata_header *header)
 {
 	const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY |
 	                        O_CLOEXEC);
@@ -49,7 +52,7 @@ unsampled_find(int directory, struct cpprofdata_header *header)
 	       (entry = readdir(entries)) != NULL)
 		is_found = strncmp(entry->d_name, CPPROFDATA_FILE_PREFIX,
 		                   strlen(CPPROFDATA_FILE_PREFIX)) == 0 &&
-		    unsampled_read(directory, entry->d_name, header);
+		    unsampled_time_read(directory, entry->d_name, header);
 	if (entries != NULL)
 		closedir(entries);
 	return is_found;
@@ -57,7 +60,7 @@ unsampled_find(int directory, struct cpprofdata_header *header)
 
 /* The resource whose hits are CPU time; NULL: it was not recorded. */
 static const struct cpprofdata_resource *
-unsampled_resource(const struct cpprofdata_header *header)
+unsampled_time_resource(const struct cpprofdata_header *header)
 {
 	for (uint32_t i = 0; i < header->n_resources; i++)
 		if (strcmp(header->resources[i].name, CPU) == 0 &&
@@ -68,8 +71,8 @@ unsampled_resource(const struct cpprofdata_header *header)
 
 /* The header of a file of brief processes, without any. */
 static struct cpprofdata_header
-unsampled_header(const struct cpprofdata_header *other,
-                 const struct cpprofdata_resource *resource)
+unsampled_time_header(const struct cpprofdata_header *other,
+                      const struct cpprofdata_resource *resource)
 {
 	struct cpprofdata_header header = {
 		.version = other->version,
@@ -92,22 +95,25 @@ unsampled_header(const struct cpprofdata_header *other,
 }
 
 int
-unsampled_add(const struct recording *recording, uint64_t ns,
-              struct error *error)
+unsampled_time_add(const struct recording *recording, uint64_t ns,
+                   uint64_t all_ns, struct error *error)
 {
 	struct cpprofdata_header header, made;
 	const struct cpprofdata_resource *resource;
-	const bool is_there = unsampled_read(recording->directory,
-	                                     CPPROFDATA_BRIEF_FILE, &header);
 	size_t written;
+	bool is_there;
 	int fd;
 
-	if (!is_there && !unsampled_find(recording->directory, &header))
+	if (ns < LITTLE_NS || ns < all_ns / LITTLE_PART)
 		return 0;
-	resource = unsampled_resource(&header);
+	is_there = unsampled_time_read(recording->directory,
+	                               CPPROFDATA_BRIEF_FILE, &header);
+	if (!is_there && !unsampled_time_find(recording->directory, &header))
+		return 0;
+	resource = unsampled_time_resource(&header);
 	if (resource == NULL || (is_there && resource != header.resources))
 		return 0;
-	made = is_there ? header : unsampled_header(&header, resource);
+	made = is_there ? header : unsampled_time_header(&header, resource);
 	made.unsampled_hits = ns / 1000 / resource->interval;
 	fd = openat(recording->directory, CPPROFDATA_BRIEF_FILE, O_WRONLY |
 	            O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC |
