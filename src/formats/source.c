@@ -59,7 +59,7 @@ struct source {
 	bool is_cut_short;
 	bool is_too_much;		/* unpacked, for its size */
 	uint64_t n_unpacked;
-	_Atomic uint64_t n_excused;	/* of these, which count for nothing */
+	_Atomic uint64_t n_discounted;	/* of these, which count for nothing */
 	struct error damage;		/* of the packing, without the name */
 
 	const char *packed;		/* read and not yet unpacked */
@@ -75,7 +75,7 @@ struct source {
 	/*
 	 * The block that comes next, after FRONT_SIZE bytes for what is left
 	 * of the one before.  While is_ahead the worker owns all above but
-	 * what is about bytes and buffer.
+	 * n_discounted and what is about bytes and buffer.
 	 */
 	struct worker *worker;
 	bool is_ahead;
@@ -430,20 +430,20 @@ source_of_memory(const char *name, const void *data, size_t size,
 }
 
 void
-source_excuse(struct source *source, uint64_t n)
+source_discount(struct source *source, uint64_t n)
 {
 	if (source->unpacker != NULL)
-		atomic_fetch_add(&source->n_excused, n);
+		atomic_fetch_add(&source->n_discounted, n);
 }
 
 /* Cuts input that was made to become huge when it is unpacked. */
 static void
 check_amount(struct source *source)
 {
-	const uint64_t excused = atomic_load(&source->n_excused);
+	const uint64_t discounted = atomic_load(&source->n_discounted);
 
 	if (!unpacked_is_too_much(source->done - source->n_packed,
-	                          source->n_unpacked - excused))
+	                          source->n_unpacked - discounted))
 		return;
 	source->is_cut_short = source->is_too_much = true;
 	error_set(&source->damage, "unpacks to more than %d times its size",

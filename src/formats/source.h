@@ -158,7 +158,7 @@ bool source_is_too_much(const struct source *source);
  * limit: such as copies of a stack, which are hardly looked at and pack a
  * thousand times.  The caller keeps them from taking memory.
  */
-void source_excuse(struct source *source, uint64_t n);
+void source_discount(struct source *source, uint64_t n);
 
 /* Whether bytes may be wrong because the packing is damaged further on. */
 bool source_is_packed(const struct source *source);

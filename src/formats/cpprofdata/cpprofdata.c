@@ -1319,7 +1319,8 @@ cpprofdata_add_unsampled(struct cpprofdata_recording *input,
 	const uint64_t hits = input->file.header.unsampled_hits;
 	uint32_t frame, node;
 
-	if (hits == 0)
+	if (hits == 0 ||
+	    (input->file.header.flags & CPPROFDATA_BRIEF) == 0)
 		return 0;
 	frame = cpprofdata_named_frame(input, "[unsampled]", error);
 	node = frame == UINT32_MAX ? NO_NODE :

@@ -343,8 +343,9 @@ perf_data_read_data(struct perf_data_input *input, struct error *error)
 			    perf_session_check_queue(input->session, &record,
 			        source_done(input->source), error) != 0)
 				return -1;
-			source_excuse(input->source, record.size -
-			              perf_session_work(&record));
+			source_discount(input->source, record.size -
+			              perf_session_work(input->session,
+			                                &record));
 			at += record.size;
 			payload = size_of_payload(&record);
 		}

@@ -669,11 +669,11 @@ int perf_session_record(struct perf_session *session,
                         struct error *error);
 
 /*
- * The work that a record makes, as that many bytes.  A copy of a stack is hardly
- * looked at, and packs a thousand times where a loop runs: most of it is that of
- * the sample before.
+ * The work that a record makes, as that many bytes: less than it has if it has a
+ * copy of a stack.
  */
-uint64_t perf_session_work(const struct perf_record *record);
+uint64_t perf_session_work(const struct perf_session *session,
+                           const struct perf_record *record);
 
 /*
  * Records that wait for their turn take memory, all that they unpack to.  Fails

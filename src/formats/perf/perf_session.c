@@ -401,20 +401,32 @@ perf_unpacker_unpack_some(struct perf_unpacker *unpacker, struct error *error)
 	return unpacker->end > left;
 }
 
-uint64_t
-perf_session_work(const struct perf_record *record)
+/*
+ * The work that a record makes, as that many bytes.  A copy of a stack is hardly
+ * looked at, and packs a thousand times where a loop runs: most of it is that of
+ * the sample before.
+ */
+static uint64_t
+perf_record_work(const struct perf_events *events,
+                 const struct perf_record *record)
 {
 	enum { READ_MAX = 1 << 10, BYTES_A_BYTE = 64 };
+	uint32_t event;
 
-	return record->type != PERF_SAMPLE || record->size <= READ_MAX ?
+	if (record->type != PERF_SAMPLE || record->size <= READ_MAX)
+		return record->size;
+	event = perf_events_of_sample(events, record);
+	return event == UINT32_MAX ||
+	    (events->attrs[event].sample_type & PERF_FIELD_STACK_USER) == 0 ?
 	    record->size : READ_MAX + (record->size - READ_MAX) / BYTES_A_BYTE;
 }
 
 static int
 count_unpacked(struct perf_unpacker *unpacker,
+               const struct perf_events *events,
                const struct perf_record *record, struct error *error)
 {
-	unpacker->n_unpacked += perf_session_work(record);
+	unpacker->n_unpacked += perf_record_work(events, record);
 	return unpacked_is_too_much(unpacker->n_packed, unpacker->n_unpacked) ?
 	    error_set(error, "packed records hold more than real recordings "
 	              "of this size; perf record without -z does not pack "
@@ -426,7 +438,8 @@ count_unpacked(struct perf_unpacker *unpacker,
  * -1 with *error set to what is wrong.
  */
 static int
-perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
+perf_unpacker_next(struct perf_unpacker *unpacker,
+                   const struct perf_events *events, struct perf_record *record,
                    struct error *error)
 {
 	for (;;) {
@@ -443,7 +456,7 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 				                 "what was packed");
 			if (record->size <= left) {
 				unpacker->begin += record->size;
-				return count_unpacked(unpacker, record,
+				return count_unpacked(unpacker, events, record,
 				                      error) == 0 ? 1 : -1;
 			}
 		}
@@ -456,6 +469,13 @@ perf_unpacker_next(struct perf_unpacker *unpacker, struct perf_record *record,
 }
 
 /* ---- perf's own records ---- */
+
+uint64_t
+perf_session_work(const struct perf_session *session,
+                  const struct perf_record *record)
+{
+	return perf_record_work(&session->events, record);
+}
 
 int
 perf_session_check_queue(const struct perf_session *session,
@@ -491,8 +511,8 @@ perf_session_unpack(struct perf_session *session,
 			return error_out_of_memory(error);
 	}
 	perf_unpacker_feed(session->unpacker, record);
-	while ((found = perf_unpacker_next(session->unpacker, &inner,
-	                                   &why)) > 0)
+	while ((found = perf_unpacker_next(session->unpacker, &session->events,
+	                                   &inner, &why)) > 0)
 		if (perf_session_record(session, &inner, error) != 0 ||
 		    perf_session_check_queue(session, record,
 		        session->unpacker->n_packed, error) != 0 ||
