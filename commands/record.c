@@ -324,7 +324,7 @@ record_keep_names(const struct record_state *run, struct error *error)
 static int
 add_unsampled(const struct record_state *run, struct error *error)
 {
-	const uint64_t outside_ns = run->outside.cpu_ns;
+	const uint64_t outside_ns = run->outside.counted_ns;
 	uint64_t all_ns = run->time.cpu_ns, ns = 0;
 
 	if (run->attach != NULL) {

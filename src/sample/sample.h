@@ -701,6 +701,8 @@ struct sampler_result {
 	uint64_t n_samples, n_processes, n_lost;
 	uint64_t own_cpu_ns;	/* of the sampler */
 	uint64_t cpu_ns;	/* of the processes, while they were sampled */
+	uint64_t counted_ns;	/* what is in their files, by these clocks or by
+				 * hits, of those that have ended or were added */
 	uint64_t unsampled_ns;	/* by the kernel's sums, what they and what
 				 * they started and waited for have used that is
 				 * in no file */

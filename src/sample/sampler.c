@@ -1298,7 +1298,7 @@ sampler_look(struct sampler *sampler, struct error *error)
 static int
 sampler_end(struct sampler *sampler, struct error *error)
 {
-	uint64_t kernel_ns, counted_ns;
+	uint64_t kernel_ns;
 	struct error why = { 0 };
 	int status;
 
@@ -1319,9 +1319,9 @@ sampler_end(struct sampler *sampler, struct error *error)
 			sampler_remove_process(sampler, sampler->processes[i],
 			                       sampler->now_ns);
 	kernel_ns = sampler_kernel_ns(sampler);
-	counted_ns = sampler->result.cpu_ns - sampler->live_cpu_ns;
-	sampler->result.unsampled_ns = kernel_ns > counted_ns ?
-	    kernel_ns - counted_ns : 0;
+	sampler->result.unsampled_ns =
+	    kernel_ns > sampler->result.counted_ns ?
+	    kernel_ns - sampler->result.counted_ns : 0;
 	return status;
 }
 

@@ -157,8 +157,6 @@ struct sampler {
 				 * since copies grew */
 	unsigned n_grown;	/* how often they have */
 	uint32_t n_checks;
-	uint64_t live_cpu_ns;	/* of result.cpu_ns, of processes that run on,
-				 * and were not added */
 	struct sampler_family *family;	/* sampler_kernel.c; NULL: none */
 	struct sampler_result result;
 };

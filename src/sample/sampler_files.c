@@ -573,6 +573,25 @@ sampler_charge_run(struct sampler *sampler, struct sampler_process *process)
 	                                      sampler->run_kind);
 }
 
+/*
+ * What is in its file of a process: by its clock or, where samples stand for more,
+ * by these.  What runs on is in no sum of the kernel yet, unless it was added.
+ */
+static void
+sampler_note_counted(struct sampler *sampler,
+                     const struct sampler_process *process)
+{
+	const struct sample_recording *recording = sampler->options->recording;
+	const uint64_t used_ns = process->cpu_ns - process->cpu_begin_ns;
+	const uint64_t hits_ns = strcmp(recording->resources[0].name,
+	    "cpu") != 0 ? 0 : sample_file_hits(process->file, 0) *
+	    recording->resources[0].interval * 1000;
+
+	if (!sampler->is_ending || sampler_kernel_has(sampler, process->pid))
+		sampler->result.counted_ns += used_ns > hits_ns ? used_ns :
+		    hits_ns;
+}
+
 /* ---- the end ---- */
 
 void
@@ -595,8 +614,7 @@ sampler_end_file(struct sampler *sampler, struct sampler_process *process,
 		sampler_drop_all_lost(sampler, process);
 	sampler_write_cpu(sampler, process);
 	sampler->result.cpu_ns += process->cpu_ns - process->cpu_begin_ns;
-	if (sampler->is_ending && !sampler_kernel_has(sampler, process->pid))
-		sampler->live_cpu_ns += process->cpu_ns - process->cpu_begin_ns;
+	sampler_note_counted(sampler, process);
 	sample_file_finish(process->file, mono_ns);
 	sample_file_free(process->file);
 	process->file = NULL;

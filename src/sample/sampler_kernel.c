@@ -7,9 +7,8 @@
  * what they started have used; but for what still runs, or what nobody has waited
  * for.
  *
- * What they had started before was not sampled.  If such a process ends, all of
- * its time moves into the sum of the one that waits for it: what it had used at
- * the beginning is taken out again.
+ * What they had started before is not sampled.  If such a process ends, all of its
+ * time moves into the sum of the one that waits for it, and is taken out again.
  */
 #include "src/sample/sampler.h"
 
@@ -23,6 +22,7 @@
 #include "src/base/memory.h"
 #include "src/base/task.h"
 
+#define NO_RELATIVE SIZE_MAX
 #define KERNEL_LOOK_NS 20000000	/* from one look to the next, or so many times */
 #define KERNEL_LOOK_TIMES 50		/* as long as the last one took */
 
@@ -31,7 +31,7 @@ struct sampler_family {
 	struct sampler_relative {
 		uint32_t pid;
 		bool is_added;		/* not only started by such a one */
-		bool has_parent;	/* among these */
+		size_t parent;		/* among these; NO_RELATIVE: none */
 		bool has_ended;		/* by the last look */
 		uint64_t start;		/* struct task */
 		uint64_t begin_ns, last_ns;	/* used by then, with what it
@@ -56,13 +56,14 @@ sampler_kernel_time(const struct sampler_relative *relative, uint64_t *ns)
 	return true;
 }
 
-static struct sampler_relative *
+static size_t
 sampler_family_find(const struct sampler_family *family, uint32_t pid)
 {
-	for (size_t i = 0; i < family->n; i++)
-		if (family->items[i].pid == pid)
-			return &family->items[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < family->n && family->items[i].pid != pid)
+		i++;
+	return i < family->n ? i : NO_RELATIVE;
 }
 
 /* Adds a process, unless it has ended or is there. */
@@ -70,25 +71,29 @@ static int
 sampler_family_add(struct sampler_family *family, uint32_t pid, bool is_added,
                    struct error *error)
 {
-	struct sampler_relative *relative = sampler_family_find(family, pid);
+	size_t at = sampler_family_find(family, pid);
+	struct sampler_relative *relative;
 	struct task task;
 
-	if (relative == NULL && task_read((pid_t)pid, &task)) {
-		if (memory_grow(&family->items, &family->capacity,
-		                family->n + 1, sizeof *family->items,
-		                error) != 0)
+	if (!task_read((pid_t)pid, &task))
+		return 0;
+	if (at == NO_RELATIVE) {
+		at = family->n;
+		if (memory_grow(&family->items, &family->capacity, at + 1,
+		                sizeof *family->items, error) != 0)
 			return -1;
-		relative = &family->items[family->n++];
-		*relative = (struct sampler_relative){
-			.pid = pid, .start = task.start,
-			.has_parent = sampler_family_find(family,
-			    (uint32_t)task.parent) != NULL,
+		family->items[family->n++] = (struct sampler_relative){
+			.pid = pid, .start = task.start
 		};
+	}
+	relative = &family->items[at];
+	relative->parent = sampler_family_find(family, (uint32_t)task.parent);
+	/* It counts from when it is added. */
+	if (relative->begin_ns == 0 || (is_added && !relative->is_added)) {
 		sampler_kernel_time(relative, &relative->begin_ns);
 		relative->last_ns = relative->begin_ns;
 	}
-	if (relative != NULL)
-		relative->is_added |= is_added;
+	relative->is_added |= is_added;
 	return 0;
 }
 
@@ -136,22 +141,22 @@ sampler_family_add_of(struct sampler_family *family, uint32_t pid,
 int
 sampler_kernel_begin(struct sampler *sampler, uint32_t pid, struct error *error)
 {
+	struct sampler_family *family = sampler->family;
 	size_t at;
 
 	if (sampler->options->events.is_system ||
 	    sampler->options->events.is_alone)
 		return 0;
-	if (sampler->family == NULL)
-		sampler->family = memory_array(1, sizeof *sampler->family,
-		                               error);
-	if (sampler->family == NULL)
+	if (family == NULL)
+		family = sampler->family = memory_array(1, sizeof *family,
+		                                        error);
+	if (family == NULL ||
+	    sampler_family_add(family, pid, true, error) != 0)
 		return -1;
-	at = sampler->family->n;
-	if (sampler_family_add(sampler->family, pid, true, error) != 0)
-		return -1;
-	for (; at < sampler->family->n; at++)
-		if (sampler_family_add_of(sampler->family,
-		        sampler->family->items[at].pid, error) != 0)
+	at = sampler_family_find(family, pid);
+	for (; at < family->n; at++)
+		if (sampler_family_add_of(family, family->items[at].pid,
+		                          error) != 0)
 			return -1;
 	return 0;
 }
@@ -159,10 +164,10 @@ sampler_kernel_begin(struct sampler *sampler, uint32_t pid, struct error *error)
 bool
 sampler_kernel_has(const struct sampler *sampler, uint32_t pid)
 {
-	const struct sampler_relative *relative = sampler->family == NULL ?
-	    NULL : sampler_family_find(sampler->family, pid);
+	const size_t at = sampler->family == NULL ? NO_RELATIVE :
+	    sampler_family_find(sampler->family, pid);
 
-	return relative != NULL && relative->is_added;
+	return at != NO_RELATIVE && sampler->family->items[at].is_added;
 }
 
 void
@@ -175,25 +180,33 @@ sampler_kernel_look(struct sampler *sampler, bool is_last)
 	if (family == NULL || (!is_last && begin_ns < family->next_ns))
 		return;
 	for (size_t i = 0; i < family->n; i++)
-		family->items[i].has_ended = !sampler_kernel_time(
-		    &family->items[i], &family->items[i].last_ns);
+		if (!family->items[i].has_ended)
+			family->items[i].has_ended = !sampler_kernel_time(
+			    &family->items[i], &family->items[i].last_ns);
 	rest_ns = KERNEL_LOOK_TIMES * (clock_ns(CLOCK_MONOTONIC) - begin_ns);
 	family->next_ns = begin_ns +
 	    (rest_ns > KERNEL_LOOK_NS ? rest_ns : KERNEL_LOOK_NS);
 }
 
+/*
+ * When a process ends, its sum moves into that of its parent.  Of a process that
+ * was added, what it had used before is not wanted there, and of another all.
+ */
 uint64_t
 sampler_kernel_ns(const struct sampler *sampler)
 {
+	const struct sampler_family *family = sampler->family;
 	uint64_t more_ns = 0, less_ns = 0;
 
-	for (size_t i = 0; sampler->family != NULL && i < sampler->family->n;
-	     i++) {
-		const struct sampler_relative *relative =
-		    &sampler->family->items[i];
+	for (size_t i = 0; family != NULL && i < family->n; i++) {
+		const struct sampler_relative *relative = &family->items[i];
+		const bool has_moved = relative->has_ended &&
+		    relative->parent != NO_RELATIVE &&
+		    family->items[relative->parent].is_added;
 
-		if (relative->has_ended && relative->has_parent)
-			less_ns += relative->begin_ns;
+		if (has_moved)
+			less_ns += relative->is_added ? relative->begin_ns :
+			    relative->last_ns;
 		else if (relative->is_added)
 			more_ns += relative->last_ns - relative->begin_ns;
 	}
