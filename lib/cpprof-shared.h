@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#define CPPROF_SHARED_MAGIC 0x33687363u		/* "csh3" */
+#define CPPROF_SHARED_MAGIC 0x34687363u		/* "csh4" */
 #define CPPROF_SHARED_SIZE 36864
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
@@ -148,6 +148,8 @@ struct cpprof_shared {
 	 */
 	uint32_t n_spares, n_spares_taken;
 	uint32_t n_files_needed;
+	uint64_t n_ended;	/* of n_images, those that have reported their CPU
+				   time at their end, or at an exec */
 	/*
 	 * The processes that are recorded, if the resource `latency` is:
 	 * whoever has a sample of it looks at the others.  A place whose

@@ -203,6 +203,13 @@ shared_note_exec(void)
 		files_unmap(shared, CPPROF_SHARED_SIZE);
 }
 
+void
+shared_note_end(bool ends)
+{
+	if (page != NULL)
+		shared_add(&page->n_ended, ends ? 1 : (uint64_t)-1);
+}
+
 uint64_t
 shared_time_before(void)
 {

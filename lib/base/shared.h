@@ -80,6 +80,12 @@ bool shared_has_tracers(void);
 void shared_report_cpu_time(uint64_t before_ns);
 
 /*
+ * Counts that the process has reported all: it ends, or executes another program.
+ * Not if that has failed.
+ */
+void shared_note_end(bool ends);
+
+/*
  * Notes that the process is about to execute another program, and the CPU time
  * it has used; returns that time in the new program, 0 if it is not known.
  */

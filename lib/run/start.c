@@ -64,6 +64,7 @@ static const struct start_parts *parts;
 static pthread_key_t end_key;
 static bool has_warned;
 static atomic_uint n_changing WIPED;	/* threads that begin or end now */
+static bool has_ended WIPED;	/* end_process was called */
 static int wiping_error;	/* of sampling_wipe_children; 0: children are wiped */
 
 /* Writes one line, once.  Only early: later, descriptor 2 may not be stderr. */
@@ -176,6 +177,78 @@ end_sampling(struct thread *thread)
 	signals_block_bus_again(bus_was_blocked);
 }
 
+/*
+ * Counts hits of the calling thread for cpu_ns of CPU time that it used before
+ * it could be sampled.  Most processes have no other sample and need no file of
+ * their own.
+ */
+static void
+start_count_beginning(enum cpprofdata_brief_kind kind, unsigned column,
+    uint64_t hits, uint64_t cpu_ns)
+{
+	static const char names[][16] = {
+		[CPPROFDATA_LOADING] = "loading",
+		[CPPROFDATA_FORKING] = "forking",
+		[CPPROFDATA_SAMPLING] = "sampling",
+	};
+	const unsigned columns[] = { column,
+		resources.place[RESOURCE_LATENCY] - 1u };
+	struct sample_guard guard;
+	bool is_brief = false;
+
+	if (sample_guard_begin(thread_self, &guard)) {
+		is_brief = !datafile_exists() && brief_add(kind, columns,
+		    resource_is_wanted(RESOURCE_LATENCY) ? 2 : 1, hits,
+		    sample_is_latency(thread_self, 1u << column), cpu_ns);
+		sample_guard_end(thread_self, &guard);
+	}
+	/* A file is not worth what it costs, nor that it may fail. */
+	if (!is_brief && (kind == CPPROFDATA_LOADING || datafile_exists()))
+		sample_count_apart(thread_self, column, hits, names[kind]);
+}
+
+/*
+ * Draws hits for the CPU time that the child of a fork used before its event
+ * counted: began_ns in the kernel and in what others do at a fork, and then in
+ * ours.  All go to one of the two, drawn as well, so that both are right on
+ * average.  The first sample counts them: a record of their own costs as much as
+ * what they stand for.
+ */
+static void
+start_draw_beginning(uint64_t began_ns)
+{
+	struct thread *self = thread_self;
+	unsigned column;
+	const uint64_t ns = self != NULL ? perf_before(self, &column) : 0;
+
+	if (ns == 0)
+		return;
+	self->run->beginning_hits = perf_hits_of(self, column, ns);
+	self->run->beginning_phase = meter_random(ns + process_own.start_ns +
+	    ((uint64_t)process_own.pid << 40)) % ns < began_ns ?
+	    PHASE_FORKING : PHASE_SAMPLING;
+}
+
+/*
+ * At the end of a child that had no sample, which needs no file of its own.  Not
+ * on an alternate stack, which may be small: what it has drawn is lost then.
+ */
+static void
+start_count_forked(struct thread *self)
+{
+	struct thread_run *run = self->run;
+	const uint64_t hits = run->beginning_hits;
+	stack_t stack;
+
+	run->beginning_hits = 0;
+	if (hits > 0 && arch_system_call(SYS_sigaltstack, 0, (long)&stack, 0,
+	    0) == 0 && (stack.ss_flags & SS_ONSTACK) == 0)
+		start_count_beginning(run->beginning_phase == PHASE_SAMPLING ?
+		    CPPROFDATA_SAMPLING : CPPROFDATA_FORKING,
+		    resources.place[RESOURCE_CPU] - 1u, hits,
+		    process_clock(CLOCK_PROCESS_CPUTIME_ID));
+}
+
 /* Called in a thread that returns, exits or is cancelled. */
 static void
 start_end_thread(void *state)
@@ -199,8 +272,10 @@ start_end_thread(void *state)
 	if (change_begins() && sampling_is_own_process()) {
 		const enum thread_stage stage = thread->run->stage;
 
-		if (stage == THREAD_RUNNING)
+		if (stage == THREAD_RUNNING) {
+			start_count_forked(thread);
 			end_sampling(thread);
+		}
 		alternate_end();
 		/* Perhaps control.c has made a timer for it, which it frees. */
 		if (!process.is_inside || stage == THREAD_RUNNING)
@@ -395,72 +470,6 @@ start_end_inside(void)
  * Forks.
  */
 
-/*
- * Counts hits of the calling thread for cpu_ns of CPU time that it used before
- * it could be sampled.  Most processes have no other sample and need no file of
- * their own.
- */
-static void
-start_count_beginning(enum cpprofdata_brief_kind kind, unsigned column,
-    uint64_t hits, uint64_t cpu_ns)
-{
-	static const char names[][16] = {
-		[CPPROFDATA_LOADING] = "loading",
-		[CPPROFDATA_FORKING] = "forking",
-		[CPPROFDATA_SAMPLING] = "sampling",
-	};
-	const unsigned columns[] = { column,
-		resources.place[RESOURCE_LATENCY] - 1u };
-	struct sample_guard guard;
-	bool is_brief = false;
-
-	if (sample_guard_begin(thread_self, &guard)) {
-		is_brief = !datafile_exists() && brief_add(kind, columns,
-		    resource_is_wanted(RESOURCE_LATENCY) ? 2 : 1, hits,
-		    sample_is_latency(thread_self, 1u << column), cpu_ns);
-		sample_guard_end(thread_self, &guard);
-	}
-	if (!is_brief)
-		sample_count_apart(thread_self, column, hits, names[kind]);
-}
-
-/*
- * Draws hits for the CPU time that the child of a fork used before its event
- * counted: began_ns in the kernel and in what others do at a fork, and then in
- * ours.  All go to one of the two, drawn as well, so that both are right on
- * average.  The first sample counts them: a record of their own costs as much as
- * what they stand for.
- */
-static void
-start_draw_beginning(uint64_t began_ns)
-{
-	struct thread *self = thread_self;
-	unsigned column;
-	const uint64_t ns = self != NULL ? perf_before(self, &column) : 0;
-
-	if (ns == 0)
-		return;
-	self->run->beginning_hits = perf_hits_of(self, column, ns);
-	self->run->beginning_phase = meter_random(ns + process_own.start_ns +
-	    ((uint64_t)process_own.pid << 40)) % ns < began_ns ?
-	    PHASE_FORKING : PHASE_SAMPLING;
-}
-
-/* At the end of a child that had no sample, which needs no file of its own. */
-static void
-start_count_forked(struct thread *self)
-{
-	struct thread_run *run = self->run;
-	const uint64_t hits = run->beginning_hits;
-
-	run->beginning_hits = 0;
-	if (hits > 0)
-		start_count_beginning(run->beginning_phase == PHASE_SAMPLING ?
-		    CPPROFDATA_SAMPLING : CPPROFDATA_FORKING,
-		    resources.place[RESOURCE_CPU] - 1u, hits,
-		    process_clock(CLOCK_PROCESS_CPUTIME_ID));
-}
-
 /* Replaces everything that the child must not share with its parent. */
 static void
 set_up_child(void)
@@ -653,6 +662,9 @@ end_process(bool ends_thread, bool (*lock)(void))
 	pass_on_time(self);
 	if (!process_own.is_given_up)
 		shared_report_cpu_time(0);
+	if (!has_ended)
+		shared_note_end(true);
+	has_ended = true;
 }
 
 /*
@@ -688,6 +700,7 @@ start_execute(void)
 	start_count_rest(self);
 	pass_on_time(self);
 	shared_note_exec();
+	shared_note_end(true);
 }
 
 /*

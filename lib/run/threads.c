@@ -311,6 +311,9 @@ threads_forked(void)
 		if (thread == thread_self) {
 			thread->tid = process_own.pid;
 			thread->run->stage = THREAD_RUNNING;
+			/* What it used before is drawn at the fork. */
+			thread->run->is_whole = false;
+			thread->run->beginning_hits = 0;
 			continue;
 		}
 		threads_make_idle(thread);

@@ -472,8 +472,8 @@ uint64_t perf_clock_ns(const struct thread *thread, unsigned column);
 struct own_work perf_own_work(struct thread *thread, uint32_t *columns);
 
 /*
- * The CPU time in nanoseconds that the calling thread had used when its event
- * began to count, if it has just begun; *column is then the event's.  0 if no
+ * The CPU time in nanoseconds that the calling thread, the first of a new process,
+ * had used when its event began to count, if it has just begun; *column is then the event's.  0 if no
  * such event counts CPU time.
  */
 uint64_t perf_before(struct thread *thread, unsigned *column);

@@ -22,7 +22,7 @@
 #include "lib/cpprofdata.h"
 #include "lib/store/datafile.h"
 
-static int
+static __attribute__((noinline)) int
 brief_open_file(int flags)
 {
 	char path[PATH_MAX];
@@ -32,28 +32,37 @@ brief_open_file(int flags)
 	    O_NOCTTY | O_CLOEXEC | flags, 0600);
 }
 
-/* A process that opens the file before it is complete finds it not usable. */
-static bool
-brief_create(const unsigned *columns, unsigned n,
+/* Apart from opening it, so that they need a stack one after the other. */
+static __attribute__((noinline)) bool
+brief_write_first(int fd, const unsigned *columns, unsigned n,
     const struct cpprofdata_brief *brief)
 {
 	struct {
 		struct cpprofdata_header header;
 		struct cpprofdata_brief brief;
 	} whole = { .header.n_resources = n, .brief = *brief };
-	int fd = process.max_size < sizeof whole ? -1 :
-	    brief_open_file(O_CREAT | O_EXCL);
 	unsigned i;
-	bool ok;
 
-	if (fd < 0)
-		return false;
 	datafile_begin_header(&whole.header);
 	whole.header.flags = CPPROFDATA_BRIEF;
 	for (i = 0; i < n; i++)
 		datafile_describe_resource(columns[i],
 		    &whole.header.resources[i]);
-	ok = files_write(fd, &whole, sizeof whole) == sizeof whole;
+	return files_write(fd, &whole, sizeof whole) == sizeof whole;
+}
+
+/* A process that opens the file before it is complete finds it not usable. */
+static bool
+brief_create(const unsigned *columns, unsigned n,
+    const struct cpprofdata_brief *brief)
+{
+	const int fd = process.max_size < sizeof(struct cpprofdata_header) +
+	    sizeof *brief ? -1 : brief_open_file(O_CREAT | O_EXCL);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = brief_write_first(fd, columns, n, brief);
 	files_close(fd);
 	return ok;
 }

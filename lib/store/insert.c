@@ -92,15 +92,14 @@ mark_helpers(struct readable *readable, struct walked_frame *frames,
  * Signals wait until a fork has ended, so that samples of all of it come in our
  * handlers of forks.  They are fork's own, not those of what calls its handlers.
  */
-static void
-mark_caller_of_handlers(struct walked_frame *frames, size_t from, size_t n)
+static size_t
+caller_of_handlers(const struct walked_frame *frames, size_t from, size_t n)
 {
 	size_t i = n;
 
 	while (i > from && insert_is_own(frames[i - 1].address))
 		i--;
-	if (i > from && i > 1 && i < n)
-		frames[i - 1].flags |= FRAME_HELPER;
+	return i > from && i > 1 && i < n ? i - 1 : SIZE_MAX;
 }
 
 /* Where the insertion of a stack has got to. */
@@ -114,6 +113,8 @@ struct insertion {
 	size_t python_kept;	/* those before this one had nodes that may
 				   still be right */
 	struct node *leaf;
+	size_t hidden;		/* one more native frame, of this stack only;
+				   SIZE_MAX: none */
 };
 
 /* Frames whose places were found, and which get nodes together. */
@@ -181,9 +182,10 @@ fill_batch(const struct insertion *insertion, struct insert_batch *batch)
 			batch->frames[batch->n] = &python->at;
 			python_at++;
 		} else if (at < insertion->n_native) {
-			batch->is_hidden[batch->n] = is_hidden(native);
+			batch->is_hidden[batch->n] = is_hidden(native) ||
+			    at == insertion->hidden;
 			java_find_method(insertion->thread->unwinder, native);
-			if (!is_hidden(native))
+			if (!batch->is_hidden[batch->n])
 				result = modules_find(
 				    &insertion->thread->file->modules,
 				    insert_is_loop(insertion, at, python_at) ?
@@ -330,15 +332,17 @@ insert_stack(struct thread *thread, struct node *leaf)
 	struct insertion insertion = {
 		.thread = thread,
 		.leaf = leaf,
+		.hidden = SIZE_MAX,
 	};
 	enum store_result result = insert_begin(&insertion), filled;
 	struct insert_batch batch;
+	size_t n_kept;
 
 	mark_helpers(&unwinder->readable, insertion.native, insertion.at,
 	    insertion.n_native);
 	if (thread_is_in_fork)
-		mark_caller_of_handlers(insertion.native, insertion.at,
-		    insertion.n_native);
+		insertion.hidden = caller_of_handlers(insertion.native,
+		    insertion.at, insertion.n_native);
 	while (result == STORE_OK && (insertion.at < insertion.n_native ||
 	    insertion.python_at < insertion.n_python)) {
 		filled = fill_batch(&insertion, &batch);
@@ -346,8 +350,11 @@ insert_stack(struct thread *thread, struct node *leaf)
 		if (result == STORE_OK)
 			result = filled;
 	}
-	unwind_remember(unwinder, unwinder->end == UNWIND_NO_PYTHON ? 0 :
-	    insertion.at);
+	/* Other handlers of the fork, which are called next, are not hidden. */
+	n_kept = unwinder->end == UNWIND_NO_PYTHON ? 0 : insertion.at;
+	if (n_kept > insertion.hidden)
+		n_kept = insertion.hidden;
+	unwind_remember(unwinder, n_kept);
 	thread->python->stack.n = insertion.python_at;
 	if (result == STORE_OK && leaf->number == CPPROFDATA_NO_NODE)
 		result = STORE_UNSAFE;

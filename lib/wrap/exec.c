@@ -553,6 +553,7 @@ after_failed_exec(const struct undo *undo, char *const *variables)
 	if (sampling_is_on())
 		signals_undo_exec();
 	if (undo->thread != NULL) {
+		shared_note_end(false);
 		undo->thread->run->is_in_call = false;
 		perf_go_on(undo->thread);
 	}

@@ -563,8 +563,8 @@ bool sampled_time_add_missing(const struct sampled_time *time,
 
 /*
  * CPU time of processes that were sampled all their lives which no sample stands
- * for: what the kernel used to end them, mostly.  0 if some process was not
- * sampled at all, which sampled_time_add_missing explains.
+ * for: what the kernel used to end them, mostly.  0 if some process is
+ * known not to have been sampled, which sampled_time_add_missing explains.
  */
 uint64_t sampled_time_at_ends(const struct sampled_time *time);
 

@@ -14,6 +14,7 @@
 
 #define MUCH_NS 100000000	/* of CPU time: 100 samples */
 #define LEAST_PART 20		/* of the whole: 5% */
+#define REPORT_NS 8000000	/* from one report of a process to the next */
 #define EXIT_NS 400000		/* of a process after its last sample */
 
 /* The text for a number of processes or programs. */
@@ -141,6 +142,7 @@ sampled_time_add_up(const struct sampled_time *time, struct cpprof_shared *sum)
 	if (time->file < 0 || pread(time->file, &other, sizeof other, 0) < 0)
 		return sum;
 	sum->n_images += other.n_images;
+	sum->n_ended += other.n_ended;
 	sum->cpu_ns += other.cpu_ns;
 	for (size_t i = 0; i < CPPROF_SHARED_N_REASONS; i++)
 		sum->n_reasons[i] += other.n_reasons[i];
@@ -265,13 +267,18 @@ uint64_t
 sampled_time_at_ends(const struct sampled_time *time)
 {
 	struct cpprof_shared shared;
+	uint64_t missing, late = 0;
 
 	if (sampled_time_add_up(time, &shared) == NULL)
 		return 0;
 	for (unsigned i = 0; i < CPPROF_SHARED_N_REASONS; i++)
 		if (shared.n_reasons[i] != 0)
 			return 0;
-	return sampled_time_missing(time, &shared);
+	missing = sampled_time_missing(time, &shared);
+	/* Those that were killed have samples after their last report. */
+	if (shared.n_images > shared.n_ended)
+		late = shared.n_images - shared.n_ended;
+	return missing / REPORT_NS > late ? missing - late * REPORT_NS : 0;
 }
 
 bool
