@@ -194,6 +194,8 @@ CASES = (
      EACH_MS, False),
     ('alike in parent and child', 'repeat {n} {{ a 2ms fork 1 {{ b 2ms }} }}',
      800, EACH_MS, True),
+    ('alike in a thread and its child, ' + LONG, 'thread 1 {{ repeat {n} {{ a '
+     '2ms fork 1 {{ b 2ms }} }} }} join', 800, EACH_MS, True),
     ('executed by vfork, 1 ms and 2', SHORT % ('vfork', '1ms', '2ms', ''),
      1200, EACH_MS, False),
     ('spawned, 2 ms and 1, ' + LONG, SHORT % ('spawn', '2ms', '1ms', ''),
