@@ -354,8 +354,8 @@ complete(const struct record_state *run)
 		.is_attached = run->attach != NULL,
 		.is_outside = run->attach != NULL || run->is_outside,
 	};
-	struct sigaction before;
 	struct error error;
+	struct sigaction before;
 
 	if (!recording_is_there(&run->recording)) {
 		message_note("%s and its samples are gone: it was removed or "

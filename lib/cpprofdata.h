@@ -462,10 +462,7 @@ struct cpprofdata_node {
 	struct cpprofdata_count counts[];	/* n_resources of them */
 };
 
-/*
- * CPU time that a process used before it could be sampled.  If it used anything
- * else, that is in a file of its own.
- */
+/* When a process used CPU time without being sampled. */
 enum cpprofdata_brief_kind {
 	CPPROFDATA_LOADING,	/* before the collector was loaded */
 	CPPROFDATA_FORKING,	/* in a forked child, before the collector's part
@@ -474,6 +471,10 @@ enum cpprofdata_brief_kind {
 	CPPROFDATA_N_BRIEF_KINDS
 };
 
+/*
+ * CPU time that a process used before it could be sampled.  If it used anything
+ * else, that is in a file of its own.
+ */
 struct cpprofdata_brief {
 	uint32_t pid;
 	uint32_t parent_pid;

@@ -685,6 +685,29 @@ def what_was_killed_is_not_told_missing():
 
 
 @claim
+def what_killed_processes_used_is_not_counted_twice():
+    """They could not say what they had used, but their samples do."""
+    with Recording('sh', '-c', 'for i in $(seq 40); do %s spin 60000 & '
+                   'sleep 0.05; kill -9 $!; wait; done' % IN_SHELL) as run:
+        functions = run.functions()
+        assert functions['spin_main'] > 400, functions
+        assert '[unsampled]' not in functions, functions
+
+
+@claim
+def samples_that_wait_for_the_end_of_a_fork_are_fork_s():
+    """And not those of the handlers that it calls at its end."""
+    with Recording('sh', '-c', 'i=0; while [ $i -lt 1000 ]; do ( : ); '
+                   'i=$((i+1)); done') as run:
+        names = [name for name in run.functions() if
+                 re.fullmatch('(_*libc_)?v?fork', name)]
+        own, inclusive = (sum(run.functions(view).get(name, 0)
+                              for name in names)
+                          for view in ('flat', 'functions'))
+        assert own > .7 * inclusive > 20, (own, inclusive, names)
+
+
+@claim
 def next_to_no_time_is_a_hint():
     """On a busy machine even `true` may have two samples now and then, on a
     slow one always."""

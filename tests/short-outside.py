@@ -43,6 +43,8 @@ JUDGED = ("cpu", "threads"), ("cpu", "processes"), ("page-faults", "processes")
 LESS = {"cpu": .2, "page-faults": .02, "syscalls": 0, "real": .2}
 MORE = {"cpu": .1, "page-faults": .02, "syscalls": .4, "real": .1}
 
+USED_BEFORE = .4       # seconds
+
 claims = Claims()
 
 
@@ -272,6 +274,33 @@ def check_cut(directory):
                  (end - begin, found, last - first))
 
 
+def check_started_before(directory, names_child):
+    """What a child has used before it is recorded is in no total, though the
+    kernel adds it to its parent's when it ends meanwhile."""
+    kind = "also" if names_child else "not"
+    path = os.path.join(directory, f"before-{kind}")
+    with subprocess.Popen(
+            ["sh", "-c", "sh -c 'while :; do :; done' & echo $!; read line; "
+             "kill $!; wait; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"],
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        child = int(parent.stdout.readline())
+        while cpu_seconds(child) < USED_BEFORE:
+            time.sleep(.01)
+        pids = f"{child}," * names_child + str(parent.pid)
+        with record(path, "cpu", INTERVALS["cpu"], "-p",
+                    pids) as recorder:
+            await_events(recorder)
+            parent.stdin.write("\n")
+            parent.stdin.flush()
+            parent.communicate(timeout=PATIENCE)
+            said = recorder.communicate(timeout=PATIENCE)[1]
+    hits = {row["path"][-1]: row["hits"] for row in
+            cpprof.table(path, "threshold 0", "functions")["rows"]}
+    claims.check("what a child had used before is in no total, where it is "
+                 f"{kind} recorded", hits.get("[unsampled]", 0) <
+                 USED_BEFORE / INTERVALS["cpu"] / 2, (said, hits))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
         static = static_program(directory)
@@ -304,6 +333,8 @@ def main():
             claims.skip("who runs on", refusal("cpu"))
         else:
             check_cut(directory)
+            for names_child in False, True:
+                check_started_before(directory, names_child)
     claims.end()
 
 

@@ -209,23 +209,23 @@ start_count_beginning(enum cpprofdata_brief_kind kind, unsigned column,
 
 /*
  * Draws hits for the CPU time that the child of a fork used before its event
- * counted: began_ns in the kernel and in what others do at a fork, and then in
+ * counted: others_us in the kernel and in what others do at a fork, and then in
  * ours.  All go to one of the two, drawn as well, so that both are right on
  * average.  The first sample counts them: a record of their own costs as much as
  * what they stand for.
  */
 static void
-start_draw_beginning(uint64_t began_ns)
+start_draw_beginning(uint64_t others_us)
 {
 	struct thread *self = thread_self;
 	unsigned column;
-	const uint64_t ns = self != NULL ? perf_before(self, &column) : 0;
+	const uint64_t us = self != NULL ? perf_before_us(self, &column) : 0;
 
-	if (ns == 0)
+	if (us == 0)
 		return;
-	self->run->beginning_hits = perf_hits_of(self, column, ns);
-	self->run->beginning_phase = meter_random(ns + process_own.start_ns +
-	    ((uint64_t)process_own.pid << 40)) % ns < began_ns ?
+	self->run->beginning_hits = perf_clock_draw(self, column, us);
+	self->run->beginning_phase = meter_random(us + process_own.start_ns +
+	    ((uint64_t)process_own.pid << 40)) % us < others_us ?
 	    PHASE_FORKING : PHASE_SAMPLING;
 }
 
@@ -511,7 +511,7 @@ set_up_unseen_child(void)
 
 	set_up_child();
 	start_child_of_sleeper();
-	start_draw_beginning(began_ns);
+	start_draw_beginning(began_ns / 1000);
 }
 
 static void
@@ -548,7 +548,7 @@ after_fork_in_child(void)
 	if (!process.is_alone)
 		after_fork();
 	start_child_of_sleeper();
-	start_draw_beginning(began_ns);
+	start_draw_beginning(began_ns / 1000);
 }
 
 /*

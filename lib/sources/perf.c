@@ -519,7 +519,7 @@ perf_own_work(struct thread *thread, uint32_t *columns)
 }
 
 uint64_t
-perf_before(struct thread *thread, unsigned *column)
+perf_before_us(struct thread *thread, unsigned *column)
 {
 	const int found = clock_column(thread);
 	const struct perf_clock *clock = &thread->meters->clock;
@@ -527,13 +527,7 @@ perf_before(struct thread *thread, unsigned *column)
 	if (found < 0 || clock->is_given_up || clock->offset_us <= 0)
 		return 0;
 	*column = (unsigned)found;
-	return (uint64_t)clock->offset_us * 1000;
-}
-
-uint64_t
-perf_hits_of(struct thread *thread, unsigned column, uint64_t ns)
-{
-	return perf_clock_draw(thread, column, ns / 1000);
+	return (uint64_t)clock->offset_us;
 }
 
 /*

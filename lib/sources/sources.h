@@ -472,14 +472,11 @@ uint64_t perf_clock_ns(const struct thread *thread, unsigned column);
 struct own_work perf_own_work(struct thread *thread, uint32_t *columns);
 
 /*
- * The CPU time in nanoseconds that the calling thread, the first of a new process,
- * had used when its event began to count, if it has just begun; *column is then the event's.  0 if no
- * such event counts CPU time.
+ * The CPU time in microseconds that the calling thread, the first of a new
+ * process, had used when its event began to count, if that has just begun;
+ * *column is then the event's.  0 if no such event counts CPU time.
  */
-uint64_t perf_before(struct thread *thread, unsigned *column);
-
-/* Hits for CPU time outside of all samples: right on average. */
-uint64_t perf_hits_of(struct thread *thread, unsigned column, uint64_t ns);
+uint64_t perf_before_us(struct thread *thread, unsigned *column);
 
 /*
  * Adds the hits of a trap of that column to the pending hits, and sets the

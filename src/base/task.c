@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
+
 bool
 task_read(pid_t tid, struct task *task)
 {
@@ -67,4 +69,47 @@ task_of_process(pid_t pid)
 	if (threads != NULL)
 		closedir(threads);
 	return found;
+}
+
+static int
+task_add_children_of(pid_t pid, const char *tid, pid_t **pids, size_t *n,
+                     size_t *capacity, struct error *error)
+{
+	int child, status = 0;
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%ld/task/%.20s/children", (long)pid,
+	         tid);
+	file = fopen(path, "re");
+	while (status == 0 && file != NULL && fscanf(file, "%d", &child) == 1) {
+		status = memory_grow(pids, capacity, *n + 1, sizeof **pids,
+		                     error);
+		if (status == 0)
+			(*pids)[(*n)++] = child;
+	}
+	if (file != NULL)
+		fclose(file);
+	return status;
+}
+
+int
+task_add_children(pid_t pid, pid_t **pids, size_t *n, size_t *capacity,
+                  struct error *error)
+{
+	const struct dirent *entry;
+	char path[64];
+	DIR *threads;
+	int status = 0;
+
+	snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+	threads = opendir(path);
+	while (status == 0 && threads != NULL &&
+	       (entry = readdir(threads)) != NULL)
+		if (entry->d_name[0] != '.')
+			status = task_add_children_of(pid, entry->d_name, pids,
+			                              n, capacity, error);
+	if (threads != NULL)
+		closedir(threads);
+	return status;
 }

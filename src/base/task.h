@@ -4,8 +4,11 @@
 #define CPPROF_BASE_TASK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "src/base/error.h"
 
 struct task {
 	char state;		/* proc(5): 'S' sleeps, 'Z' has ended */
@@ -24,5 +27,13 @@ bool task_read(pid_t tid, struct task *task);
  * the first, unless that has ended before others.  0: all have ended.
  */
 pid_t task_of_process(pid_t pid);
+
+/*
+ * Adds to pids, which is malloc'ed with room for *capacity, the processes that
+ * the threads of a process have started and that have not been waited for; none
+ * if it has ended.  Returns 0, or -1 with an error.
+ */
+int task_add_children(pid_t pid, pid_t **pids, size_t *n, size_t *capacity,
+                      struct error *error);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -934,36 +933,37 @@ struct sampler_orphans {
 	size_t n, capacity;
 };
 
-static void
+static int
 sampler_orphans_add(struct sampler_orphans *orphans,
                     struct sampler_orphan orphan, struct error *error)
 {
 	if (memory_grow(&orphans->items, &orphans->capacity, orphans->n + 1,
-	                sizeof *orphans->items, error) == 0)
-		orphans->items[orphans->n++] = orphan;
+	                sizeof *orphans->items, error) != 0)
+		return -1;
+	orphans->items[orphans->n++] = orphan;
+	return 0;
 }
 
-/* Adds the processes that a thread has started, as far as they are not known. */
-static void
-sampler_find_children(const struct sampler *sampler,
-                      const struct sampler_thread *thread,
+/* Adds the processes that a process has started, as far as they are not known. */
+static int
+sampler_find_children(const struct sampler *sampler, uint32_t pid,
                       struct sampler_orphans *orphans, struct error *error)
 {
-	const uint32_t pid = thread->process->pid;
-	uint32_t child;
-	char path[64];
-	FILE *file;
+	size_t n = 0, capacity = 0;
+	pid_t *children = NULL;
+	int status = task_add_children((pid_t)pid, &children, &n, &capacity,
+	                               error);
 
-	snprintf(path, sizeof path, "/proc/%u/task/%u/children", pid,
-	         thread->tid);
-	file = fopen(path, "re");
-	while (file != NULL && !error->is_set &&
-	       fscanf(file, "%" SCNu32, &child) == 1)
+	for (size_t i = 0; status == 0 && i < n; i++) {
+		const uint32_t child = (uint32_t)children[i];
+
 		if (sampler_find_process(sampler, child) == NULL)
-			sampler_orphans_add(orphans, (struct sampler_orphan){
-				child, child, pid }, error);
-	if (file != NULL)
-		fclose(file);
+			status = sampler_orphans_add(orphans,
+			    (struct sampler_orphan){ child, child, pid },
+			    error);
+	}
+	free(children);
+	return status;
 }
 
 /*
@@ -1031,9 +1031,7 @@ sampler_adopt_one(struct sampler *sampler, const struct sampler_orphan *orphan,
 		sampler_set_origin(sampler, process, id_table_find(
 		    &sampler->pids, (uint64_t)account));
 	}
-	for (thread = process->threads; thread != NULL; thread = thread->next)
-		sampler_find_children(sampler, thread, orphans, error);
-	return error->is_set ? -1 : 0;
+	return sampler_find_children(sampler, process->pid, orphans, error);
 }
 
 /*
@@ -1240,7 +1238,8 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
                 uint64_t end_ns)
 {
 	const int wait_ms = now_ns < sampler->eager_until_ns ?
-	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ?
+	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ||
+	    sampler_kernel_has_others(sampler) ?
 	    SAMPLER_WAIT_CHANGING_MS : SAMPLER_WAIT_MS;
 
 	if (sampler->n_live == 0)

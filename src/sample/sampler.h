@@ -157,7 +157,7 @@ struct sampler {
 				 * since copies grew */
 	unsigned n_grown;	/* how often they have */
 	uint32_t n_checks;
-	struct sampler_family *family;	/* sampler_kernel.c; NULL: none */
+	struct sampler_kernel *kernel;	/* sampler_kernel.c; NULL: none */
 	struct sampler_result result;
 };
 
@@ -316,6 +316,12 @@ int sampler_kernel_begin(struct sampler *sampler, uint32_t pid,
 
 /* Whether a process was added so. */
 bool sampler_kernel_has(const struct sampler *sampler, uint32_t pid);
+
+/*
+ * Whether something runs that was started before and is not sampled: what it uses
+ * from the last look to its end would count as unsampled.
+ */
+bool sampler_kernel_has_others(const struct sampler *sampler);
 
 /*
  * Looks at the kernel's sums, if it is time: those of a process that has ended
