@@ -997,6 +997,8 @@ def check_refusals():
                           (['-p', '1', '--for', 'x'], 'expected a time'),
                           (['-a', '--for', '1s', 'true'], 'no program'),
                           (['-p', '1', '-a'], 'one of'),
+                          (['-p', '1', '-p', '2'], 'such as -p 1,2'),
+                          (['--cgroup', 'a', '--cgroup', 'b'], 'there is a'),
                           (['-a', '--no-children'], 'all processes'),
                           (['-p', str(os.getpid()), '-r', 'alloc-bytes'],
                            'outside')):

@@ -155,6 +155,10 @@ take_processes(void *all, const char *word, struct error *error)
 	if (*word == '\0')
 		return error_set(error, "-p: expected processes, like -p 1234 "
 		                 "or -p 1234,redis-server");
+	if (options->processes != NULL)
+		return error_set(error, "-p %.60s: expected one list of "
+		                 "processes, such as -p %.60s,%.60s", word,
+		                 options->processes, word);
 	options->processes = word;
 	return 0;
 }
@@ -164,7 +168,10 @@ take_cgroup(void *all, const char *word, struct error *error)
 {
 	struct record_options *options = all;
 
-	(void)error;
+	if (options->cgroup != NULL)
+		return error_set(error, "--cgroup %.60s: expected one "
+		                 "directory; there is %.60s", word,
+		                 options->cgroup);
 	options->cgroup = word;
 	return 0;
 }
