@@ -32,9 +32,8 @@ UNITS = {"cpu": "s", "real": "s"}
 # How many calls each makes; those of system calls, fewer than an interval.
 CALLS = {"cpu": 2000, "page-faults": 2000, "syscalls": 60,
          "real": 2000}
-# Of these the kernel counts the same as the recording, but for what is left over
-# at the end.  Threads hardly have page faults of their own.
-TOLERANCE = .03
+# Of these the kernel counts the same as the recording, but for what is used after
+# the recorder's last look at it.  Threads hardly have page faults of their own.
 JUDGED = ("cpu", "threads"), ("cpu", "processes"), ("page-faults", "processes")
 # Elsewhere, and where the recorder is held up: samples of a process may be lost
 # with the kernel's work for it after its events are gone; shorts.c does not count
@@ -109,7 +108,7 @@ def check(claim, resource, kind, interval, run):
         assert not why, why
         return {claim: judge.Amount(total(path) * interval,
                                     used(resource, output), interval,
-                                    TOLERANCE)}
+                                    judge.AMOUNT)}
     if (resource, kind) in JUDGED:
         judge.decide(claims, [claim], measure)
         return

@@ -1239,7 +1239,7 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
 {
 	const int wait_ms = now_ns < sampler->eager_until_ns ?
 	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ||
-	    sampler_kernel_has_others(sampler) ?
+	    sampler_kernel_is_busy(sampler) ?
 	    SAMPLER_WAIT_CHANGING_MS : SAMPLER_WAIT_MS;
 
 	if (sampler->n_live == 0)

@@ -318,10 +318,10 @@ int sampler_kernel_begin(struct sampler *sampler, uint32_t pid,
 bool sampler_kernel_has(const struct sampler *sampler, uint32_t pid);
 
 /*
- * Whether something runs that was started before and is not sampled: what it uses
- * from the last look to its end would count as unsampled.
+ * Whether any of these used something before the last look.  What they use from the
+ * last look to their end is not known.
  */
-bool sampler_kernel_has_others(const struct sampler *sampler);
+bool sampler_kernel_is_busy(const struct sampler *sampler);
 
 /*
  * Looks at the kernel's sums, if it is time: those of a process that has ended

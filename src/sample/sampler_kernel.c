@@ -25,6 +25,7 @@
 
 struct sampler_kernel {
 	uint64_t next_ns;	/* the next look */
+	bool is_busy;
 	struct sampler_kernel_process {
 		uint32_t pid;
 		bool is_added;		/* not only started by such a one */
@@ -144,15 +145,9 @@ sampler_kernel_has(const struct sampler *sampler, uint32_t pid)
 }
 
 bool
-sampler_kernel_has_others(const struct sampler *sampler)
+sampler_kernel_is_busy(const struct sampler *sampler)
 {
-	const struct sampler_kernel *kernel = sampler->kernel;
-	bool is_found = false;
-
-	for (size_t i = 0; kernel != NULL && !is_found && i < kernel->n; i++)
-		is_found = !kernel->items[i].is_added &&
-		    !kernel->items[i].has_ended;
-	return is_found;
+	return sampler->kernel != NULL && sampler->kernel->is_busy;
 }
 
 void
@@ -164,10 +159,16 @@ sampler_kernel_look(struct sampler *sampler, bool is_last)
 
 	if (kernel == NULL || (!is_last && begin_ns < kernel->next_ns))
 		return;
-	for (size_t i = 0; i < kernel->n; i++)
-		if (!kernel->items[i].has_ended)
-			kernel->items[i].has_ended = !sampler_kernel_time(
-			    &kernel->items[i], &kernel->items[i].last_ns);
+	kernel->is_busy = false;
+	for (size_t i = 0; i < kernel->n; i++) {
+		struct sampler_kernel_process *process = &kernel->items[i];
+		const uint64_t before_ns = process->last_ns;
+
+		if (!process->has_ended)
+			process->has_ended = !sampler_kernel_time(process,
+			    &process->last_ns);
+		kernel->is_busy |= process->last_ns != before_ns;
+	}
 	rest_ns = KERNEL_LOOK_TIMES * (clock_ns(CLOCK_MONOTONIC) - begin_ns);
 	kernel->next_ns = begin_ns +
 	    (rest_ns > KERNEL_LOOK_NS ? rest_ns : KERNEL_LOOK_NS);
