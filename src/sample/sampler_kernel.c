@@ -19,7 +19,7 @@
 #include "src/base/memory.h"
 #include "src/base/task.h"
 
-#define NO_PROCESS SIZE_MAX
+#define SAMPLER_KERNEL_NONE SIZE_MAX
 #define KERNEL_LOOK_NS 20000000	/* from one look to the next, or so many times */
 #define KERNEL_LOOK_TIMES 50		/* as long as the last one took */
 
@@ -29,7 +29,7 @@ struct sampler_kernel {
 	struct sampler_kernel_process {
 		uint32_t pid;
 		bool is_added;		/* not only started by such a one */
-		size_t parent;		/* among these; NO_PROCESS: none */
+		size_t parent;		/* among these; SAMPLER_KERNEL_NONE: none */
 		bool has_ended;		/* by the last look */
 		uint64_t start;		/* struct task */
 		uint64_t begin_ns, last_ns;	/* used by then, with what it
@@ -61,7 +61,7 @@ sampler_kernel_find(const struct sampler_kernel *kernel, uint32_t pid)
 
 	while (i < kernel->n && kernel->items[i].pid != pid)
 		i++;
-	return i < kernel->n ? i : NO_PROCESS;
+	return i < kernel->n ? i : SAMPLER_KERNEL_NONE;
 }
 
 /* Adds a process, unless it has ended or is there. */
@@ -75,7 +75,7 @@ sampler_kernel_add(struct sampler_kernel *kernel, uint32_t pid, bool is_added,
 
 	if (!task_read((pid_t)pid, &task))
 		return 0;
-	if (at == NO_PROCESS) {
+	if (at == SAMPLER_KERNEL_NONE) {
 		at = kernel->n;
 		if (memory_grow(&kernel->items, &kernel->capacity, at + 1,
 		                sizeof *kernel->items, error) != 0)
@@ -138,10 +138,10 @@ sampler_kernel_begin(struct sampler *sampler, uint32_t pid, struct error *error)
 bool
 sampler_kernel_has(const struct sampler *sampler, uint32_t pid)
 {
-	const size_t at = sampler->kernel == NULL ? NO_PROCESS :
+	const size_t at = sampler->kernel == NULL ? SAMPLER_KERNEL_NONE :
 	    sampler_kernel_find(sampler->kernel, pid);
 
-	return at != NO_PROCESS && sampler->kernel->items[at].is_added;
+	return at != SAMPLER_KERNEL_NONE && sampler->kernel->items[at].is_added;
 }
 
 bool
@@ -187,7 +187,7 @@ sampler_kernel_ns(const struct sampler *sampler)
 	for (size_t i = 0; kernel != NULL && i < kernel->n; i++) {
 		const struct sampler_kernel_process *process = &kernel->items[i];
 		const bool has_moved = process->has_ended &&
-		    process->parent != NO_PROCESS &&
+		    process->parent != SAMPLER_KERNEL_NONE &&
 		    kernel->items[process->parent].is_added;
 
 		if (has_moved)
