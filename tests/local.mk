@@ -444,7 +444,7 @@ random_tests = tests/assert.py tests/brief.py tests/diff.py tests/export.py \
 	tests/random-oracle.py tests/refinements.py tests/round-trips.py \
 	tests/section-steps.py \
 	tests/sides.py tests/test-attacks.py tests/test-resources.py \
-	tests/undisturbed.py
+	tests/test-unwind tests/undisturbed.py
 check-rounds: all
 	TEST_ROUNDS=10 TEST_TIME_LIMIT=36000 TEST_CASE_LIMIT=36000 \
 		$(MAKE) $(AM_MAKEFLAGS) check \
