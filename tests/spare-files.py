@@ -35,8 +35,9 @@ claims = Claims()
 
 
 def record_words(path):
-    return (cpprof.CPPROF, "record", "--no-prompt", "--no-symbols", "-o", path,
-            "--", *PROGRAM)
+    # By default samples are soon farther apart: a child has none in 150.
+    return (cpprof.CPPROF, "record", "--no-prompt", "--no-symbols", "-F",
+            "1000", "-o", path, "--", *PROGRAM)
 
 
 def files(path):
