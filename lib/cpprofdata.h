@@ -210,6 +210,8 @@ struct cpprofdata_drops {
 #define CPPROFDATA_UNKNOWN_PYTHON 0x20000u	/* stacks have the loop of a
 						   CPython whose frames cannot
 						   be read, and which were not */
+#define CPPROFDATA_DRAWN 0x40000u	/* drawn_samples and drawn_squares are
+					   valid */
 #define CPPROFDATA_LIVE_LOST 0x10000u	/* frees were not counted from some
 					   moment on: a process that shared the
 					   memory was killed in the collector */
@@ -304,7 +306,12 @@ struct cpprofdata_header {
 	 * stands for.
 	 */
 	uint64_t unsampled_hits;
-	uint8_t reserved2[2872];	/* from 1224 up to 4096; zero */
+	/*
+	 * Of `real`, samples whose place is a matter of chance, and the sum of the
+	 * squares of their hits.  Others are of waits that were measured.
+	 */
+	uint64_t drawn_samples, drawn_squares;
+	uint8_t reserved2[2856];	/* from 1240 up to 4096; zero */
 };
 
 enum cpprofdata_chunk_type {

@@ -300,10 +300,10 @@ tests_programs_turns_SOURCES = tests/programs/turns.c tests/programs/spin.h
 tests_programs_turns_CFLAGS = $(shape_flags)
 
 # Waits that have not ended.
-EXTRA_DIST += tests/waits.py tests/endings.py
+EXTRA_DIST += tests/waits.py tests/real-errors.py tests/endings.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/waiter
-measured_tests += tests/waits.py
+measured_tests += tests/waits.py tests/real-errors.py
 recording_tests += tests/endings.py
 endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c

@@ -33,6 +33,7 @@ sample(const struct program *program, struct sampled *part,
 {
 	uint64_t rest = poisson(program->rest_samples);
 
+	part->square = whole->square = 0;
 	part->samples = poisson(program->part_samples);
 	part->hits = part->samples * program->part_size;
 	whole->samples = part->samples + rest;
@@ -128,7 +129,8 @@ errors_are_the_spread_of_runs(void **state)
 static void
 nothing_and_everything_have_intervals(void **state)
 {
-	const struct sampled none = { 0, 0 }, all = { 100, 100 };
+	const struct sampled none = { .hits = 0 },
+	    all = { .hits = 100, .samples = 100 };
 	struct estimate share;
 
 	(void)state;
@@ -144,13 +146,33 @@ nothing_and_everything_have_intervals(void **state)
 	assert_true(share_error(all, all) == 0 && share_error(none, none) == 0 &&
 	            share_error(none, all) == 0);
 	/* A whole that does not contain the part. */
-	share = share_estimate((struct sampled){ 400, 400 }, all, ESTIMATE_95);
+	share = share_estimate((struct sampled){ 400, 400, 0 }, all, ESTIMATE_95);
 	assert_true(share.value == 4 && share.low > 3.5 && share.high < 4.5);
 	assert_true(hits_estimate(none, all, ESTIMATE_95).high > 3.8);
 	assert_true(sampled_phi(none) == 1);
-	assert_true(sampled_phi((struct sampled){ 30, 10 }) == 3);
+	assert_true(sampled_phi((struct sampled){ 30, 10, 0 }) == 3);
 	/* Fewer hits than samples: some samples have none. */
-	assert_true(sampled_phi((struct sampled){ 10, 30 }) == 1);
+	assert_true(sampled_phi((struct sampled){ 10, 30, 0 }) == 1);
+}
+
+/* Most hits of few samples were measured, if those of drawn ones are fewer. */
+static void
+measured_hits_have_no_noise(void **state)
+{
+	const struct sampled wait = { 10000, 10, 16 }, work = { 400, 100, 16 },
+	    both = { 10400, 110, 16 };
+
+	(void)state;
+	/* As the hits of ten samples of four hits. */
+	assert_true(fabs(sampled_phi(wait) * 10000 - 160) < 1e-9);
+	assert_true(sampled_phi(work) == 4);
+	/* Never more than without that knowledge, nor less for single hits. */
+	assert_true(sampled_phi((struct sampled){ 30, 10, 1000 }) == 3);
+	assert_true(sampled_phi((struct sampled){ 10, 10, 16 }) == 1);
+	assert_true(hits_estimate(wait, both, ESTIMATE_95).high < 10030);
+	assert_true(hits_estimate((struct sampled){ 10000, 10, 0 }, both,
+	    ESTIMATE_95).high > 16000);
+	assert_true(share_error(wait, both) < .004);
 }
 
 /* ---- groups ---- */
@@ -236,6 +258,7 @@ main(void)
 		cmocka_unit_test(shares_lie_in_their_intervals),
 		cmocka_unit_test(hits_lie_in_their_intervals),
 		cmocka_unit_test(errors_are_the_spread_of_runs),
+		cmocka_unit_test(measured_hits_have_no_noise),
 		cmocka_unit_test(nothing_and_everything_have_intervals),
 		cmocka_unit_test(a_jackknife_is_the_error_of_a_mean),
 		cmocka_unit_test(a_jackknife_knows_the_sizes_of_groups),

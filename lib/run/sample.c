@@ -183,6 +183,9 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 		else
 			perf_stack_count(thread, column, leaf,
 			    account->pending, now_ns, context, count_at_node);
+		if (leaf != NULL && context != NULL &&
+		    column + 1 == resources.place[RESOURCE_REAL])
+			datafile_count_drawn(account->pending);
 		*hits += account->pending;
 		/* What is lost is lost in both columns. */
 		if (leaf == NULL && column_beside(thread, column) != column)

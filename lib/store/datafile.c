@@ -459,6 +459,13 @@ datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 }
 
 void
+datafile_count_drawn(uint64_t hits)
+{
+	datafile_count(&header.drawn_samples, 1);
+	datafile_count(&header.drawn_squares, hits * hits);
+}
+
+void
 datafile_count_lost(enum cpprofdata_drop reason, unsigned column,
     uint64_t hits)
 {
@@ -683,6 +690,7 @@ datafile_create(void)
 		header.flags |= CPPROFDATA_COUNTS_RETURNS;
 	if (datafile_columns.has_waits)
 		header.flags |= CPPROFDATA_WAITS;
+	header.flags |= CPPROFDATA_DRAWN;
 	if (brief_pid == process_own.pid)
 		header.flags |= CPPROFDATA_CONTINUES;
 	header.pid = process_own.pid;

@@ -304,6 +304,9 @@ void datafile_keep_open(void);
  */
 void datafile_note_own_resource(unsigned column);
 
+/* A sample of `real` of so many hits whose place is a matter of chance. */
+void datafile_count_drawn(uint64_t hits);
+
 /*
  * Counts samples under a reason.  The next sample writes the counts to the
  * file.

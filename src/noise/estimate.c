@@ -7,9 +7,12 @@
 double
 sampled_phi(struct sampled sampled)
 {
+	double phi;
+
 	if (sampled.samples == 0 || sampled.hits <= sampled.samples)
 		return 1;
-	return (double)sampled.hits / (double)sampled.samples;
+	phi = (double)sampled.hits / (double)sampled.samples;
+	return sampled.square > 0 ? fmin(phi, sampled.square / phi) : phi;
 }
 
 /* What the whole has besides a part that it contains. */
@@ -20,6 +23,7 @@ estimate_rest_of(struct sampled part, struct sampled whole)
 		.hits = whole.hits - part.hits,
 		.samples = whole.samples > part.samples ?
 		    whole.samples - part.samples : 0,
+		.square = whole.square,
 	};
 }
 

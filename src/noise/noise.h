@@ -68,9 +68,14 @@ double trigamma_inverse(double y);
  * alone: that runs differ is not in it.
  */
 
-/* The hits of some stacks, and the samples that they came in. */
+/*
+ * The hits of some stacks, and the samples that they came in.  If `square` is not
+ * 0, some hits were measured, as waits are, and have no noise: it is the mean
+ * square of the hits of those samples that were drawn.
+ */
 struct sampled {
 	uint64_t hits, samples;
+	double square;
 };
 
 /* From low to high lies the true value in 95 of 100 runs. */
@@ -81,7 +86,11 @@ struct estimate {
 /* Of 95 of 100 values of a normal distribution. */
 #define ESTIMATE_95 1.959963984540054
 
-/* Variance of hits / their number, at least 1; 1 without hits. */
+/*
+ * Variance of hits / their number; 1 without hits.  It is at least 1, but where
+ * hits were measured: there it is no more than if all samples were drawn, which
+ * is too much if few were.
+ */
 double sampled_phi(struct sampled sampled);
 
 /*

@@ -59,14 +59,19 @@ merge_resource(struct profile *sum, const struct addend *addends,
 		if (strcmp(resource->gtick, from->gtick) != 0)
 			return merge_resources_disagree(addends,
 			    addend->profile, from, error);
-		if (resource->interval != from->interval)
+		if (resource->interval != from->interval) {
 			resource->interval = interval = 1;
+			resource->has_measured = false;
+		}
 		if (resource->part == column->part)
 			known = resource;
 	}
 	if (known != NULL) {
 		if (known->counting != from->counting)
 			known->counting = COUNTING_UNKNOWN;
+		known->has_measured &= from->has_measured;
+		known->drawn_samples += from->drawn_samples;
+		known->drawn_squares += from->drawn_squares;
 		return profile_add_source(sum, known, from->source, error);
 	}
 	number = profile_add_resource(sum, from->name, from->gtick, interval,
@@ -75,6 +80,10 @@ merge_resource(struct profile *sum, const struct addend *addends,
 		return -1;
 	sum->resources[number].part = column->part;
 	sum->resources[number].counting = from->counting;
+	sum->resources[number].has_measured = from->has_measured &&
+	    interval == from->interval;
+	sum->resources[number].drawn_samples = from->drawn_samples;
+	sum->resources[number].drawn_squares = from->drawn_squares;
 	return profile_add_source(sum, &sum->resources[number], from->source,
 	                          error);
 }

@@ -513,6 +513,9 @@ void sample_file_note_threads(struct sample_file *file, uint64_t n);
 /* The process, or its sampling, has ended. */
 void sample_file_finish(struct sample_file *file, uint64_t mono_ns);
 
+/* Notes that a sample of `real` was drawn, not measured as waits are. */
+void sample_file_note_drawn(struct sample_file *file, uint64_t hits);
+
 /* Hits of a resource that are in the tree. */
 uint64_t sample_file_hits(const struct sample_file *file, unsigned resource);
 

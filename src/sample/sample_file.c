@@ -300,7 +300,7 @@ sample_file_fill_header(struct sample_file *file,
 		to->source = sample_file_string(file, from->source,
 		                                strlen(from->source));
 	}
-	header->flags = CPPROFDATA_OUTSIDE |
+	header->flags = CPPROFDATA_OUTSIDE | CPPROFDATA_DRAWN |
 	    (facts->continues ? CPPROFDATA_CONTINUES : 0) |
 	    (facts->has_kernel ? CPPROFDATA_KERNEL_FRAMES : 0);
 	header->machine = DWARF_OWN_ARCH->elf_machine;
@@ -418,6 +418,13 @@ void
 sample_file_note_threads(struct sample_file *file, uint64_t n)
 {
 	file->header->n_threads = n;
+}
+
+void
+sample_file_note_drawn(struct sample_file *file, uint64_t hits)
+{
+	file->header->drawn_samples++;
+	file->header->drawn_squares += hits * hits;
 }
 
 uint64_t

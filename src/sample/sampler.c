@@ -608,8 +608,10 @@ sampler_add_sample(struct sampler *sampler, const struct perf_record *record,
 			return -1;
 	} else {
 		hits = sampler_sample_hits(sampler, thread, sample.event);
-		if (resource == sampler->wait_resource)
+		if (resource == sampler->wait_resource) {
 			sampler_run_count(thread, hits);
+			sample_file_note_drawn(thread->process->file, hits);
+		}
 		if (sampler_count(sampler, thread, &sample, resource, hits,
 		                  error) != 0)
 			return -1;

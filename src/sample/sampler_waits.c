@@ -103,6 +103,8 @@ sampler_wait_add(struct sampler *sampler, struct sampler_thread *thread,
 	sample_file_count(process->file, thread->record, path->n > 0 ?
 	                  path->places : &nowhere, path->n > 0 ? path->n : 1,
 	                  sampler->wait_resource, hits, mono_ns);
+	if (sampler->options->events.looks_at_waits)
+		sample_file_note_drawn(process->file, hits);
 	process->n_samples++;
 	sampler->result.n_samples++;
 }

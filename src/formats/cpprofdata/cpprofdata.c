@@ -210,6 +210,14 @@ cpprofdata_add_resources(const struct cpprofdata_file *file,
 		/* An export with an interval of 1 may be of any format. */
 		if (raw->interval > 1 || profile->resources[i].source != NULL)
 			profile->resources[i].counting = COUNTING_SAMPLED;
+		if ((header->flags & CPPROFDATA_DRAWN) != 0 &&
+		    strcmp(name, "real") == 0) {
+			struct resource *resource = &profile->resources[i];
+
+			resource->has_measured = true;
+			resource->drawn_samples = header->drawn_samples;
+			resource->drawn_squares = header->drawn_squares;
+		}
 	}
 	return 0;
 }

@@ -183,11 +183,13 @@ hits_per_sample(const struct explanation *explanation)
 static double
 explain_sampling_error(const struct explanation *explanation, double s)
 {
+	const struct sample_set *set = explanation->set;
 	double variance;
 
 	if (explanation->measure.denominator == 0)
 		return 0;
-	variance = fmax(hits_per_sample(explanation), 1) * s * (1 - s) /
+	variance = sampled_phi(sampled_of(set->resource, set->n_steps == 0 ?
+	    set->total : set->left, explanation->n_samples)) * s * (1 - s) /
 	    (double)explanation->measure.denominator;
 	return sqrt(fmax(variance, 0));
 }

@@ -141,7 +141,8 @@ take_as_exact(struct change *changes, const struct row *rows, uint32_t n)
 
 /*
  * How many hits one sample of each of n rows stands for; NULL with *error set.
- * values: those of all columns.
+ * values: those of all columns.  Hits that were measured count as samples: that
+ * runs differ in them is not known to be less.
  */
 static double *
 sample_sizes(const struct view_request *request, uint64_t *const *values,
@@ -149,6 +150,7 @@ sample_sizes(const struct view_request *request, uint64_t *const *values,
 {
 	double *sizes = memory_array(n, sizeof *sizes, error);
 	size_t n_runs = view_count_runs(request);
+	const double square = sampled_square(request->columns, n_runs);
 
 	for (uint32_t row = 0; sizes != NULL && row < n; row++) {
 		double hits = 0, samples = 0;
@@ -157,7 +159,8 @@ sample_sizes(const struct view_request *request, uint64_t *const *values,
 			hits += (double)values[i][row];
 		if (request->samples > 0)
 			samples = (double)values[n_runs][row];
-		sizes[row] = samples > 0 ? fmax(1, hits / samples) : 1;
+		sizes[row] = fmax(1, sampled_phi((struct sampled){
+			(uint64_t)hits, (uint64_t)samples, square }));
 	}
 	return sizes;
 }

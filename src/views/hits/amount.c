@@ -2,10 +2,42 @@
 /* amount.c -- hits of functions and paths, with the samples they came in. */
 #include "src/views/hits/hits.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
+
+static double
+amount_mean_square(double squares, double samples)
+{
+	return samples > 0 ? fmax(1, squares / samples) : 1;
+}
+
+double
+sampled_square(const struct sample_set *sets, size_t n)
+{
+	double squares = 0, samples = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct resource *resource = sets[i].resource;
+
+		if (!resource->has_measured ||
+		    resource->interval != sets->resource->interval)
+			return 0;
+		squares += (double)resource->drawn_squares;
+		samples += (double)resource->drawn_samples;
+	}
+	return amount_mean_square(squares, samples);
+}
+
+struct sampled
+sampled_of(const struct resource *resource, uint64_t hits, uint64_t samples)
+{
+	return (struct sampled){ hits, samples, !resource->has_measured ? 0 :
+	    amount_mean_square((double)resource->drawn_squares,
+	                       (double)resource->drawn_samples) };
+}
 
 /*
  * A set whose hits are the samples of another one; where each hit is a sample,
@@ -44,7 +76,7 @@ sample_counts_free(struct sample_counts *counts)
 
 /* Both totals come from one tree, so their functions have one order. */
 static struct function_amount *
-amount_join(const struct function_total *hits,
+amount_join(const struct resource *resource, const struct function_total *hits,
             const struct function_total *samples, uint32_t n,
             struct error *error)
 {
@@ -55,10 +87,10 @@ amount_join(const struct function_total *hits,
 		amounts[i] = (struct function_amount){
 			.name = hits[i].name,
 			.place = i,
-			.body = { { hits[i].self, samples[i].self }, true,
-			          false },
-			.inclusive = { { hits[i].inclusive,
-			                 samples[i].inclusive }, true,
+			.body = { sampled_of(resource, hits[i].self,
+			                     samples[i].self), true, false },
+			.inclusive = { sampled_of(resource, hits[i].inclusive,
+			                          samples[i].inclusive), true,
 			               hits[i].is_estimated },
 		};
 	return amounts;
@@ -77,7 +109,8 @@ amounts_of_functions(const struct sample_set *set, uint32_t *n,
 		samples = counts.sums == NULL ? hits :
 		    function_totals(&counts.set, n, error);
 		if (samples != NULL)
-			amounts = amount_join(hits, samples, *n, error);
+			amounts = amount_join(set->resource, hits, samples, *n,
+			                      error);
 		if (samples != hits)
 			free(samples);
 	}
@@ -108,7 +141,7 @@ amount_of_path(const struct sample_set *set, const uint32_t *path, size_t n,
 {
 	struct path_hits found;
 
-	*amount = (struct amount){ 0 };
+	*amount = (struct amount){ .sampled = sampled_of(set->resource, 0, 0) };
 	if (set->flow != NULL) {
 		if (path_is_canonical(set, path, n, &amount->is_seen,
 		                      error) != 0 ||
@@ -136,10 +169,9 @@ amount_of_whole(const struct view_request *request, struct sampled *whole,
 
 	if (status == 0) {
 		of_samples.set = &counts.set;
-		*whole = (struct sampled){
-			.hits = measure_of(request).denominator,
-			.samples = measure_of(&of_samples).denominator,
-		};
+		*whole = sampled_of(request->set->resource,
+		                    measure_of(request).denominator,
+		                    measure_of(&of_samples).denominator);
 	}
 	sample_counts_free(&counts);
 	return status;

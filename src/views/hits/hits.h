@@ -259,6 +259,16 @@ uint32_t outermost_heaviest(const struct sample_set *set,
 
 /* Hits of functions and paths, with the samples they came in. */
 
+/*
+ * The mean square of drawn hits (struct sampled) of n sets together; 0 if one has
+ * no measured ones, or if their intervals differ.
+ */
+double sampled_square(const struct sample_set *sets, size_t n);
+
+/* Hits of a resource, and samples, as noise.h wants them. */
+struct sampled sampled_of(const struct resource *resource, uint64_t hits,
+                          uint64_t samples);
+
 struct amount {
 	struct sampled sampled;
 	bool is_seen;		/* it occurs, perhaps without hits */

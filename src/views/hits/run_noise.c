@@ -60,8 +60,9 @@ static void
 set_chance(struct run_rows *rows, size_t row, struct sampled part,
            struct sampled sum)
 {
-	rows->phi[row] = part_phi(part, sum);
-	rows->share_phi[row] = share_phi(part, sum);
+	/* Whatever was measured: runs differ in that, too. */
+	rows->phi[row] = fmax(1, part_phi(part, sum));
+	rows->share_phi[row] = fmax(1, share_phi(part, sum));
 }
 
 /* The number that a name of the sum has in the runs, or NO_NAME. */

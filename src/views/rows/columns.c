@@ -39,6 +39,7 @@ columns_of(const struct view_request *request, const struct measure *measure)
 		.measures = { *measure },
 		.has_error = columns_has_errors(request),
 		.shows_percent = request->n_shown > 0,
+		.resource = request->set->resource,
 		.samples = request->samples,
 		.groups = group_noise_of(request),
 	};
@@ -377,9 +378,11 @@ columns_cells_before(const struct column_view *view, const uint64_t *values,
 static double
 columns_sampling_error(const struct column_view *view, const uint64_t *values)
 {
-	const struct sampled part = { values[0], values[view->samples] };
-	const struct sampled whole = { view->measures[0].denominator,
-		view->measures[view->samples].denominator };
+	const struct sampled part = sampled_of(view->resource, values[0],
+	                                       values[view->samples]);
+	const struct sampled whole = sampled_of(view->resource,
+	    view->measures[0].denominator,
+	    view->measures[view->samples].denominator);
 
 	return share_error(part, whole);
 }

@@ -297,6 +297,7 @@ struct column_view {
 	struct measure measures[COLUMN_SETS_MAX + 1];	/* of each set */
 	bool has_error;			/* beside the own set's share */
 	bool shows_percent;		/* as hundredths, like that share */
+	const struct resource *resource;	/* of the request's own set */
 	size_t samples;			/* see view_request */
 	struct group_noise groups;	/* groups is NULL: there are none */
 	size_t first_group;		/* the set of the first of them */

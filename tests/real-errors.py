@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""real-errors.py -- waits are measured, so chance has no part in their length.
+
+tests/programs/scripted.c waits in two threads, a few times, for lengths that are
+known.  One sample stands for each wait, whatever its length: so the shares of
+the threads have small errors, and a comparison sees that waits grew.  Speaks
+TAP.
+"""
+import os
+import subprocess
+import tempfile
+
+import cpprof
+from claims import Claims
+
+PROGRAM = os.path.join(os.path.abspath(os.environ.get("builddir", "build")),
+                       "tests", "programs", "scripted")
+# What two threads of one sample of 2 s each would have is a quarter of the
+# whole; what is claimed, a hundredth.
+MOST_ERROR = .01
+SCRIPT = "thread 1 {{ repeat 10 {{ sleep {ms}ms }} }} sleep 2000ms join"
+claims = Claims()
+
+
+def inside(path, ms):
+    cpprof.run("record", "--no-prompt", "--force", "-r", "real", "-o", path,
+               PROGRAM, SCRIPT.format(ms=ms))
+
+
+def outside(path, ms):
+    """It is sampled before it begins."""
+    script = "sleep 1000ms " + SCRIPT.format(ms=ms)
+    with subprocess.Popen([PROGRAM, script], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL) as program:
+        cpprof.run("record", "--no-prompt", "--force", "-r", "real", "-o",
+                   path, "-p", str(program.pid))
+
+
+def errors(paths):
+    rows = cpprof.table(paths, "resource real", "noise on", "functions")["rows"]
+    return {row["path"][0]: row["error"] for row in rows}
+
+
+def check_errors(what, paths):
+    found = errors(paths)
+    claims.check(f"{what}: the share of a thread that waits has a small error",
+                 all(0 < found.get(name, 1) < MOST_ERROR
+                     for name in ("main", "run_thread")), found)
+
+
+def check_changes(what, before, after):
+    rows = cpprof.documents([after], "resource real", f"base {before}",
+                            "diff functions")[-1]["rows"]
+    changes = [(row["verdict"], row["change"] > 0) for row in rows
+               if row["path"] == ["run_thread"]]
+    claims.check(f"{what}: waits that grew by half are no noise",
+                 changes == [("likely", True)], changes)
+
+
+def check(what, directory, record):
+    paths = [os.path.join(directory, f"{what}-{ms}") for ms in (200, 300)]
+    for path, ms in zip(paths, (200, 300)):
+        record(path, ms)
+    check_errors(what, paths[0])
+    check_changes(what, *paths)
+    return paths
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        paths = check("inside", directory, inside)
+        check_errors("two recordings", paths)
+        exported = os.path.join(directory, "exported")
+        cpprof.text(paths[0], f"export cpprofdata {exported}")
+        check_errors("an export", exported)
+        if os.geteuid() == 0:
+            check("outside", directory, outside)
+        else:
+            claims.skip("outside", "only root has a stack of each wait")
+    claims.end()
+
+
+if __name__ == "__main__":
+    main()
