@@ -78,6 +78,12 @@ EXTRA_PROGRAMS += bench/unwind-stopped
 bench_unwind_stopped_SOURCES = bench/unwind-stopped.c
 bench_unwind_stopped_LDADD = $(core_libs)
 
+# Whether tests find the faults that they are there to find.
+EXTRA_DIST += bench/sensitivity.py
+sensitivity: all
+	$(PYTHON3) $(srcdir)/bench/sensitivity.py -n $${ROUNDS:-5}
+.PHONY: sensitivity
+
 # What slices of time add to a sample.
 EXTRA_DIST += bench/slices.py
 bench-slices: all

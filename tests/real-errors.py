@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """real-errors.py -- waits are measured, so chance has no part in their length.
 
-tests/programs/scripted.c waits in two threads, a few times, for lengths that are
-known.  One sample stands for each wait, whatever its length: so the shares of
-the threads have small errors, and a comparison sees that waits grew.  Speaks
-TAP.
+A thread of tests/programs/scripted.c waits, and is found for as long as its own
+clock says.  Then two threads wait a few times, for lengths that are known.  One
+sample stands for each wait, whatever its length: so the shares of the threads
+have small errors, and a comparison sees that waits grew.  Speaks TAP.
 """
+import json
+import math
 import os
 import subprocess
 import tempfile
 
 import cpprof
+import judge
 from claims import Claims
 
 PROGRAM = os.path.join(os.path.abspath(os.environ.get("builddir", "build")),
@@ -35,6 +38,25 @@ def outside(path, ms):
                           stdout=subprocess.DEVNULL) as program:
         cpprof.run("record", "--no-prompt", "--force", "-r", "real", "-o",
                    path, "-p", str(program.pid))
+
+
+def check_amount(directory):
+    """All of a thread's waits, one after the other, are its real time."""
+    claim = "inside: a thread that waits has its wall time"
+
+    def measure(times):
+        n = 60 * times
+        path = os.path.join(directory, "amount")
+        books = json.loads(cpprof.run(
+            "record", "--no-prompt", "--force", "-r", "real", "-o", path,
+            PROGRAM, f"repeat {n} {{ sleep 20ms }}").stdout)
+        table = cpprof.table(path, "resource real", "functions main")
+        interval = table["resource"]["interval"] / 1e6
+        # Each wait is rounded to whole intervals at random.
+        return {claim: judge.Amount(table["rows"][0]["hits"] * interval,
+                                    books["wall_ns"] / 1e9,
+                                    math.sqrt(n) * interval / 2)}
+    judge.decide(claims, [claim], measure)
 
 
 def errors(paths):
@@ -69,6 +91,7 @@ def check(what, directory, record):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
+        check_amount(directory)
         paths = check("inside", directory, inside)
         check_errors("two recordings", paths)
         exported = os.path.join(directory, "exported")
