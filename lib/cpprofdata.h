@@ -210,8 +210,7 @@ struct cpprofdata_drops {
 #define CPPROFDATA_UNKNOWN_PYTHON 0x20000u	/* stacks have the loop of a
 						   CPython whose frames cannot
 						   be read, and which were not */
-#define CPPROFDATA_DRAWN 0x40000u	/* drawn_samples and drawn_squares are
-					   valid */
+#define CPPROFDATA_DRAWN 0x40000u	/* drawn_most is valid */
 #define CPPROFDATA_LIVE_LOST 0x10000u	/* frees were not counted from some
 					   moment on: a process that shared the
 					   memory was killed in the collector */
@@ -307,11 +306,11 @@ struct cpprofdata_header {
 	 */
 	uint64_t unsampled_hits;
 	/*
-	 * Of `real`, samples whose place is a matter of chance, and the sum of the
-	 * squares of their hits.  Others are of waits that were measured.
+	 * Of `real`, the most hits of a sample whose place is a matter of
+	 * chance.  Others are of waits that were measured.
 	 */
-	uint64_t drawn_samples, drawn_squares;
-	uint8_t reserved2[2856];	/* from 1240 up to 4096; zero */
+	uint64_t drawn_most;
+	uint8_t reserved2[2864];	/* from 1232 up to 4096; zero */
 };
 
 enum cpprofdata_chunk_type {

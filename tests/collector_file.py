@@ -162,7 +162,9 @@ class Profile:
             # the other.
             assert self.end == 0 or \
                 sum(lost) == self.drops.get(name, (0, 0))[1], (name, lost)
-        assert not any(self.data[1152 + 8 * n_resources:4096])
+        assert not any(self.data[1152 + 8 * n_resources:1224])
+        self.drawn_most, = self.unpack('Q', 1224)
+        assert not any(self.data[1232:4096])
 
     def read_chunks(self):
         first = collections.Counter()

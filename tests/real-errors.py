@@ -7,6 +7,7 @@ clock says.  Then two threads wait a few times, for lengths that are known.  One
 sample stands for each wait, whatever its length: so the shares of the threads
 have small errors, and a comparison sees that waits grew.  Speaks TAP.
 """
+import glob
 import json
 import math
 import os
@@ -16,6 +17,7 @@ import tempfile
 import cpprof
 import judge
 from claims import Claims
+from collector_file import Profile
 
 PROGRAM = os.path.join(os.path.abspath(os.environ.get("builddir", "build")),
                        "tests", "programs", "scripted")
@@ -26,18 +28,18 @@ SCRIPT = "thread 1 {{ repeat 10 {{ sleep {ms}ms }} }} sleep 2000ms join"
 claims = Claims()
 
 
-def inside(path, ms):
-    cpprof.run("record", "--no-prompt", "--force", "-r", "real", "-o", path,
-               PROGRAM, SCRIPT.format(ms=ms))
+def inside(path, ms, script=SCRIPT, interval="4ms"):
+    cpprof.run("record", "--no-prompt", "--force", "-r", f"real:{interval}",
+               "-o", path, PROGRAM, script.format(ms=ms))
 
 
-def outside(path, ms):
+def outside(path, ms, script=SCRIPT, interval="4ms"):
     """It is sampled before it begins."""
-    script = "sleep 1000ms " + SCRIPT.format(ms=ms)
+    script = "sleep 1000ms " + script.format(ms=ms)
     with subprocess.Popen([PROGRAM, script], stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL) as program:
-        cpprof.run("record", "--no-prompt", "--force", "-r", "real", "-o",
-                   path, "-p", str(program.pid))
+        cpprof.run("record", "--no-prompt", "--force", "-r",
+                   f"real:{interval}", "-o", path, "-p", str(program.pid))
 
 
 def check_amount(directory):
@@ -71,6 +73,25 @@ def check_errors(what, paths):
                      for name in ("main", "run_thread")), found)
 
 
+def check_work(what, directory, record):
+    """Chance decides where a thread that computes is found.  One that waits as
+    long has no error of its own, so it has half of the variance."""
+    path = os.path.join(directory, f"{what}-work")
+    record(path, 1000, "thread 1 {{ a {ms}ms }} sleep {ms}ms join", "1ms")
+    rows = cpprof.table(path, "resource real", "noise on", "functions")["rows"]
+    found = next(row for row in rows if row["path"] == ["part_a"])
+    whole = found["hits"] / found["fraction"]
+    share = found["fraction"]
+    variances = found["error"] ** 2 * whole / (share * (1 - share))
+    claims.check(f"{what}: the share of a thread that computes has the error of "
+                 "its samples", .45 < variances, (variances, found))
+    profiles = [Profile(name) for name in
+                glob.glob(os.path.join(path, "cpprofdata.[0-9]*"))]
+    claims.check(f"{what}: the file says how large samples are that are drawn",
+                 all(0 < profile.drawn_most < 1000 for profile in profiles),
+                 [profile.drawn_most for profile in profiles])
+
+
 def check_changes(what, before, after):
     rows = cpprof.documents([after], "resource real", f"base {before}",
                             "diff functions")[-1]["rows"]
@@ -86,6 +107,7 @@ def check(what, directory, record):
         record(path, ms)
     check_errors(what, paths[0])
     check_changes(what, *paths)
+    check_work(what, directory, record)
     return paths
 
 

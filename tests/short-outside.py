@@ -283,7 +283,9 @@ def check_started_before(directory, names_child):
              "kill $!; wait; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"],
             text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         child = int(parent.stdout.readline())
+        end = time.monotonic() + PATIENCE
         while cpu_seconds(child) < USED_BEFORE:
+            assert time.monotonic() < end, "the child does not run"
             time.sleep(.01)
         pids = f"{child}," * names_child + str(parent.pid)
         with record(path, "cpu", INTERVALS["cpu"], "-p",

@@ -33,7 +33,7 @@ sample(const struct program *program, struct sampled *part,
 {
 	uint64_t rest = poisson(program->rest_samples);
 
-	part->square = whole->square = 0;
+	part->most = whole->most = 0;
 	part->samples = poisson(program->part_samples);
 	part->hits = part->samples * program->part_size;
 	whole->samples = part->samples + rest;
@@ -146,7 +146,8 @@ nothing_and_everything_have_intervals(void **state)
 	assert_true(share_error(all, all) == 0 && share_error(none, none) == 0 &&
 	            share_error(none, all) == 0);
 	/* A whole that does not contain the part. */
-	share = share_estimate((struct sampled){ 400, 400, 0 }, all, ESTIMATE_95);
+	share = share_estimate((struct sampled){ 400, 400, 0 }, all,
+	                       ESTIMATE_95);
 	assert_true(share.value == 4 && share.low > 3.5 && share.high < 4.5);
 	assert_true(hits_estimate(none, all, ESTIMATE_95).high > 3.8);
 	assert_true(sampled_phi(none) == 1);
@@ -155,12 +156,12 @@ nothing_and_everything_have_intervals(void **state)
 	assert_true(sampled_phi((struct sampled){ 10, 30, 0 }) == 1);
 }
 
-/* Most hits of few samples were measured, if those of drawn ones are fewer. */
+/* More hits a sample than drawn ones can have: most were measured. */
 static void
 measured_hits_have_no_noise(void **state)
 {
-	const struct sampled wait = { 10000, 10, 16 }, work = { 400, 100, 16 },
-	    both = { 10400, 110, 16 };
+	const struct sampled wait = { 10000, 10, 4 }, work = { 400, 100, 4 },
+	    both = { 10400, 110, 4 }, none = { 0, 0, 4 };
 
 	(void)state;
 	/* As the hits of ten samples of four hits. */
@@ -168,11 +169,17 @@ measured_hits_have_no_noise(void **state)
 	assert_true(sampled_phi(work) == 4);
 	/* Never more than without that knowledge, nor less for single hits. */
 	assert_true(sampled_phi((struct sampled){ 30, 10, 1000 }) == 3);
-	assert_true(sampled_phi((struct sampled){ 10, 10, 16 }) == 1);
+	assert_true(sampled_phi((struct sampled){ 10, 10, 4 }) == 1);
 	assert_true(hits_estimate(wait, both, ESTIMATE_95).high < 10030);
 	assert_true(hits_estimate((struct sampled){ 10000, 10, 0 }, both,
 	    ESTIMATE_95).high > 16000);
 	assert_true(share_error(wait, both) < .004);
+	/* What has no sample may have been missed by one that was drawn. */
+	assert_true(fabs(hits_estimate(none, both, ESTIMATE_95).high -
+	                 4 * 3.841459) < 1e-3);
+	/* Runs differ in waits, too. */
+	assert_true(sampled_size(10000, 10, 4) == 1);
+	assert_true(sampled_size(400, 100, 4) == 4);
 }
 
 /* ---- groups ---- */

@@ -183,9 +183,6 @@ count_pending(struct thread *thread, uint32_t columns, const struct node *leaf,
 		else
 			perf_stack_count(thread, column, leaf,
 			    account->pending, now_ns, context, count_at_node);
-		if (leaf != NULL && context != NULL &&
-		    column + 1 == resources.place[RESOURCE_REAL])
-			datafile_count_drawn(account->pending);
 		*hits += account->pending;
 		/* What is lost is lost in both columns. */
 		if (leaf == NULL && column_beside(thread, column) != column)
@@ -353,6 +350,18 @@ sample_count_beginning(struct thread *thread, uint64_t now_ns)
 	run->beginning_hits = 0;
 }
 
+/* What waits for a sample has its place by chance, unless this is its wait. */
+static void
+note_drawn(const struct thread *thread, const struct sample_request *request)
+{
+	const unsigned place = resources.place[RESOURCE_REAL];
+
+	if (!request->is_measured && place != 0 &&
+	    (request->columns >> (place - 1) & 1) != 0)
+		datafile_note_drawn(
+		    thread->meters->accounts[place - 1].pending);
+}
+
 /* is_last: without room for times, the sample is taken all the same. */
 static enum store_result
 sample_take_stack(struct thread *thread, const struct sample_request *request,
@@ -375,6 +384,7 @@ sample_take_stack(struct thread *thread, const struct sample_request *request,
 		return STORE_BUSY;
 	if (process.n_call_functions > 0 && thread->calls != NULL)
 		sample_see_calls(thread, request, start_ns);
+	note_drawn(thread, request);
 	count_pending(thread, request->columns, &leaf, start_ns, context,
 	    &hits);
 	unsampled_note_sample(thread, request->columns, &leaf);
@@ -612,7 +622,9 @@ sample_due(struct thread *thread, unsigned column, uint64_t hits,
 		const struct sample_request request = {
 		    .columns = 1u << column, .hits = hits,
 		    .time_ns = sample_time_passed(thread),
-		    .function = function };
+		    .function = function,
+		    .is_measured = context == NULL &&
+		        thread->meters->accounts[column].pending == 0 };
 
 		thread->meters->accounts[column].pending += hits;
 		sample_take_guarded(thread, &request, context);

@@ -341,6 +341,7 @@ struct sample_request {
 	bool counts_sampling;	/* sampling uses up the resource, too */
 	const void *function;	/* called by the innermost frame; NULL: none */
 	bool is_last;		/* nothing follows, so it waits for others */
+	bool is_measured;	/* all pending hits were used by the call */
 };
 
 /*

@@ -459,10 +459,16 @@ datafile_count_drop(enum cpprofdata_drop reason, uint64_t samples,
 }
 
 void
-datafile_count_drawn(uint64_t hits)
+datafile_note_drawn(uint64_t hits)
 {
-	datafile_count(&header.drawn_samples, 1);
-	datafile_count(&header.drawn_squares, hits * hits);
+	uint64_t most = __atomic_load_n(&header.drawn_most, __ATOMIC_RELAXED);
+
+	while (hits > most)
+		if (__atomic_compare_exchange_n(&header.drawn_most, &most, hits,
+		    false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+			copy_number(&header.drawn_most);
+			return;
+		}
 }
 
 void
@@ -689,8 +695,7 @@ datafile_create(void)
 	if (process.counts_returns)
 		header.flags |= CPPROFDATA_COUNTS_RETURNS;
 	if (datafile_columns.has_waits)
-		header.flags |= CPPROFDATA_WAITS;
-	header.flags |= CPPROFDATA_DRAWN;
+		header.flags |= CPPROFDATA_WAITS | CPPROFDATA_DRAWN;
 	if (brief_pid == process_own.pid)
 		header.flags |= CPPROFDATA_CONTINUES;
 	header.pid = process_own.pid;

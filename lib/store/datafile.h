@@ -304,8 +304,8 @@ void datafile_keep_open(void);
  */
 void datafile_note_own_resource(unsigned column);
 
-/* A sample of `real` of so many hits whose place is a matter of chance. */
-void datafile_count_drawn(uint64_t hits);
+/* Notes the hits of a sample of `real` whose place was a matter of chance. */
+void datafile_note_drawn(uint64_t hits);
 
 /*
  * Counts samples under a reason.  The next sample writes the counts to the

@@ -31,7 +31,8 @@ pid_t task_of_process(pid_t pid);
 /*
  * Adds to pids, which is malloc'ed with room for *capacity, the processes that
  * the threads of a process have started and that have not been waited for; none
- * if it has ended.  Returns 0, or -1 with an error.
+ * if it has ended, or if /proc cannot be read.  -1 with *error set: there is no
+ * memory.
  */
 int task_add_children(pid_t pid, pid_t **pids, size_t *n, size_t *capacity,
                       struct error *error);

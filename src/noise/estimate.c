@@ -4,15 +4,28 @@
 
 #include <math.h>
 
-double
-sampled_phi(struct sampled sampled)
+static double
+phi_of(double hits, double samples, double most)
 {
 	double phi;
 
-	if (sampled.samples == 0 || sampled.hits <= sampled.samples)
+	if (samples <= 0 || hits <= samples)
 		return 1;
-	phi = (double)sampled.hits / (double)sampled.samples;
-	return sampled.square > 0 ? fmin(phi, sampled.square / phi) : phi;
+	phi = hits / samples;
+	return most <= 0 || phi <= most ? phi : most * (most / phi);
+}
+
+double
+sampled_phi(struct sampled sampled)
+{
+	return phi_of((double)sampled.hits, (double)sampled.samples,
+	              (double)sampled.most);
+}
+
+double
+sampled_size(double hits, double samples, uint64_t most)
+{
+	return fmax(1, phi_of(hits, samples, (double)most));
 }
 
 /* What the whole has besides a part that it contains. */
@@ -23,14 +36,20 @@ estimate_rest_of(struct sampled part, struct sampled whole)
 		.hits = whole.hits - part.hits,
 		.samples = whole.samples > part.samples ?
 		    whole.samples - part.samples : 0,
-		.square = whole.square,
+		.most = whole.most,
 	};
 }
 
 double
 part_phi(struct sampled part, struct sampled whole)
 {
-	return sampled_phi(part.hits == 0 ? whole : part);
+	const double phi = sampled_phi((struct sampled){
+		whole.hits, whole.samples, 0 });
+
+	if (part.hits > 0)
+		return sampled_phi(part);
+	/* A sample that was not drawn would have had so many. */
+	return whole.most > 0 ? fmin(phi, (double)whole.most) : phi;
 }
 
 /* The more the part is of the whole, the less its own says. */

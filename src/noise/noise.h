@@ -69,13 +69,12 @@ double trigamma_inverse(double y);
  */
 
 /*
- * The hits of some stacks, and the samples that they came in.  If `square` is not
- * 0, some hits were measured, as waits are, and have no noise: it is the mean
- * square of the hits of those samples that were drawn.
+ * The hits of some stacks, and the samples that they came in.  If `most` is not
+ * 0, some hits were measured, as waits are, and have no noise; samples that were
+ * drawn have at most so many hits.
  */
 struct sampled {
-	uint64_t hits, samples;
-	double square;
+	uint64_t hits, samples, most;
 };
 
 /* From low to high lies the true value in 95 of 100 runs. */
@@ -88,10 +87,16 @@ struct estimate {
 
 /*
  * Variance of hits / their number; 1 without hits.  It is at least 1, but where
- * hits were measured: there it is no more than if all samples were drawn, which
- * is too much if few were.
+ * hits were measured: there it is that of as many samples with the most hits,
+ * if that is less.  So it is too large where few samples were drawn.
  */
 double sampled_phi(struct sampled sampled);
+
+/*
+ * What a sample stands for where runs are compared, which may differ in what
+ * was measured, too: the same, but at least 1.
+ */
+double sampled_size(double hits, double samples, uint64_t most);
 
 /*
  * phi of a part's hits, and of its share of a whole that contains it, as the

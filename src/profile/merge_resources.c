@@ -61,7 +61,7 @@ merge_resource(struct profile *sum, const struct addend *addends,
 			    addend->profile, from, error);
 		if (resource->interval != from->interval) {
 			resource->interval = interval = 1;
-			resource->has_measured = false;
+			resource->drawn_most = 0;
 		}
 		if (resource->part == column->part)
 			known = resource;
@@ -69,9 +69,11 @@ merge_resource(struct profile *sum, const struct addend *addends,
 	if (known != NULL) {
 		if (known->counting != from->counting)
 			known->counting = COUNTING_UNKNOWN;
-		known->has_measured &= from->has_measured;
-		known->drawn_samples += from->drawn_samples;
-		known->drawn_squares += from->drawn_squares;
+		if (from->drawn_most == 0 || interval != from->interval)
+			known->drawn_most = 0;
+		else if (known->drawn_most > 0 &&
+		         from->drawn_most > known->drawn_most)
+			known->drawn_most = from->drawn_most;
 		return profile_add_source(sum, known, from->source, error);
 	}
 	number = profile_add_resource(sum, from->name, from->gtick, interval,
@@ -80,10 +82,8 @@ merge_resource(struct profile *sum, const struct addend *addends,
 		return -1;
 	sum->resources[number].part = column->part;
 	sum->resources[number].counting = from->counting;
-	sum->resources[number].has_measured = from->has_measured &&
-	    interval == from->interval;
-	sum->resources[number].drawn_samples = from->drawn_samples;
-	sum->resources[number].drawn_squares = from->drawn_squares;
+	sum->resources[number].drawn_most = interval == from->interval ?
+	    from->drawn_most : 0;
 	return profile_add_source(sum, &sum->resources[number], from->source,
 	                          error);
 }

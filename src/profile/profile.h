@@ -67,12 +67,11 @@ struct resource {
 	enum counting counting;
 	uint64_t lost[N_LOSSES];	/* hits missing from all stacks */
 	/*
-	 * Some samples are of waits that were measured.  Of the others, whose
-	 * place is a matter of chance, how many there are, and the sum of the
-	 * squares of their hits.
+	 * Some samples are of waits that were measured.  The others, whose
+	 * place is a matter of chance, have at most so many hits.  0: all
+	 * samples are such, or nothing is known.
 	 */
-	bool has_measured;
-	uint64_t drawn_samples, drawn_squares;
+	uint64_t drawn_most;
 	/*
 	 * In a sum: the number of files that have it, and its first column in
 	 * any of them.

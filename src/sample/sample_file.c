@@ -423,8 +423,8 @@ sample_file_note_threads(struct sample_file *file, uint64_t n)
 void
 sample_file_note_drawn(struct sample_file *file, uint64_t hits)
 {
-	file->header->drawn_samples++;
-	file->header->drawn_squares += hits * hits;
+	if (hits > file->header->drawn_most)
+		file->header->drawn_most = hits;
 }
 
 uint64_t

@@ -946,7 +946,7 @@ sampler_orphans_add(struct sampler_orphans *orphans,
 	return 0;
 }
 
-/* Adds the processes that a process has started, as far as they are not known. */
+/* Adds what a process has started, as far as that is not known. */
 static int
 sampler_find_children(const struct sampler *sampler, uint32_t pid,
                       struct sampler_orphans *orphans, struct error *error)
@@ -1240,9 +1240,9 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
                 uint64_t end_ns)
 {
 	const int wait_ms = now_ns < sampler->eager_until_ns ?
-	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ||
-	    sampler_kernel_is_busy(sampler) ?
+	    SAMPLER_WAIT_EAGER_MS : now_ns < sampler->changing_until_ns ?
 	    SAMPLER_WAIT_CHANGING_MS : SAMPLER_WAIT_MS;
+	const uint64_t look_ns = sampler_kernel_next_ns(sampler);
 
 	if (sampler->n_live == 0)
 		return -1;
@@ -1250,6 +1250,8 @@ sampler_wait_ms(const struct sampler *sampler, uint64_t now_ns,
 	    sampler->next_look_ns < end_ns)
 		end_ns = sampler->next_look_ns > now_ns ?
 		    sampler->next_look_ns : now_ns;
+	if (look_ns < end_ns)
+		end_ns = look_ns > now_ns ? look_ns : now_ns;
 	return (end_ns - now_ns) / 1000000 < (uint64_t)wait_ms ?
 	    (int)((end_ns - now_ns) / 1000000) + 1 : wait_ms;
 }

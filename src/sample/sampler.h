@@ -318,10 +318,10 @@ int sampler_kernel_begin(struct sampler *sampler, uint32_t pid,
 bool sampler_kernel_has(const struct sampler *sampler, uint32_t pid);
 
 /*
- * Whether any of these used something before the last look.  What they use from the
- * last look to their end is not known.
+ * When to look again: what processes use from the last look to their end is
+ * not known.  UINT64_MAX: at any time, as they used nothing before the last one.
  */
-bool sampler_kernel_is_busy(const struct sampler *sampler);
+uint64_t sampler_kernel_next_ns(const struct sampler *sampler);
 
 /*
  * Looks at the kernel's sums, if it is time: those of a process that has ended

@@ -12,7 +12,10 @@
  */
 #include "src/sample/sampler.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "src/base/clock.h"
@@ -25,11 +28,11 @@
 
 struct sampler_kernel {
 	uint64_t next_ns;	/* the next look */
-	bool is_busy;
+	bool is_busy;		/* they used something before the last one */
 	struct sampler_kernel_process {
 		uint32_t pid;
 		bool is_added;		/* not only started by such a one */
-		size_t parent;		/* among these; SAMPLER_KERNEL_NONE: none */
+		size_t parent;		/* or SAMPLER_KERNEL_NONE */
 		bool has_ended;		/* by the last look */
 		uint64_t start;		/* struct task */
 		uint64_t begin_ns, last_ns;	/* used by then, with what it
@@ -52,6 +55,29 @@ sampler_kernel_time(const struct sampler_kernel_process *process, uint64_t *ns)
 		return false;
 	*ns = own_ns + task.waited * tick_ns;
 	return true;
+}
+
+/* Not if it cannot be read, as where there are no descriptors. */
+static bool
+sampler_kernel_is_over(const struct sampler_kernel_process *process)
+{
+	struct task task;
+
+	return task_read((pid_t)process->pid, &task) ?
+	    task.start != process->start || task.state == 'Z' :
+	    kill((pid_t)process->pid, 0) != 0 && errno == ESRCH;
+}
+
+static bool
+sampler_kernel_counts_time(const struct sampler *sampler)
+{
+	const struct sample_events_options *events = &sampler->options->events;
+	unsigned i = 0;
+
+	while (i < events->n_kinds &&
+	       strcmp(events->kinds[i].kind->name, "cpu") != 0)
+		i++;
+	return i < events->n_kinds && !events->is_system && !events->is_alone;
 }
 
 static size_t
@@ -118,8 +144,7 @@ sampler_kernel_begin(struct sampler *sampler, uint32_t pid, struct error *error)
 	struct sampler_kernel *kernel = sampler->kernel;
 	size_t at;
 
-	if (sampler->options->events.is_system ||
-	    sampler->options->events.is_alone)
+	if (!sampler_kernel_counts_time(sampler))
 		return 0;
 	if (kernel == NULL)
 		kernel = sampler->kernel = memory_array(1, sizeof *kernel,
@@ -144,10 +169,11 @@ sampler_kernel_has(const struct sampler *sampler, uint32_t pid)
 	return at != SAMPLER_KERNEL_NONE && sampler->kernel->items[at].is_added;
 }
 
-bool
-sampler_kernel_is_busy(const struct sampler *sampler)
+uint64_t
+sampler_kernel_next_ns(const struct sampler *sampler)
 {
-	return sampler->kernel != NULL && sampler->kernel->is_busy;
+	return sampler->kernel != NULL && sampler->kernel->is_busy ?
+	    sampler->kernel->next_ns : UINT64_MAX;
 }
 
 void
@@ -164,9 +190,9 @@ sampler_kernel_look(struct sampler *sampler, bool is_last)
 		struct sampler_kernel_process *process = &kernel->items[i];
 		const uint64_t before_ns = process->last_ns;
 
-		if (!process->has_ended)
-			process->has_ended = !sampler_kernel_time(process,
-			    &process->last_ns);
+		if (!process->has_ended &&
+		    !sampler_kernel_time(process, &process->last_ns))
+			process->has_ended = sampler_kernel_is_over(process);
 		kernel->is_busy |= process->last_ns != before_ns;
 	}
 	rest_ns = KERNEL_LOOK_TIMES * (clock_ns(CLOCK_MONOTONIC) - begin_ns);
@@ -185,7 +211,8 @@ sampler_kernel_ns(const struct sampler *sampler)
 	uint64_t more_ns = 0, less_ns = 0;
 
 	for (size_t i = 0; kernel != NULL && i < kernel->n; i++) {
-		const struct sampler_kernel_process *process = &kernel->items[i];
+		const struct sampler_kernel_process *process =
+		    &kernel->items[i];
 		const bool has_moved = process->has_ended &&
 		    process->parent != SAMPLER_KERNEL_NONE &&
 		    kernel->items[process->parent].is_added;

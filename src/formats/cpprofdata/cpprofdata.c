@@ -211,13 +211,9 @@ cpprofdata_add_resources(const struct cpprofdata_file *file,
 		if (raw->interval > 1 || profile->resources[i].source != NULL)
 			profile->resources[i].counting = COUNTING_SAMPLED;
 		if ((header->flags & CPPROFDATA_DRAWN) != 0 &&
-		    strcmp(name, "real") == 0) {
-			struct resource *resource = &profile->resources[i];
-
-			resource->has_measured = true;
-			resource->drawn_samples = header->drawn_samples;
-			resource->drawn_squares = header->drawn_squares;
-		}
+		    strcmp(name, "real") == 0)
+			profile->resources[i].drawn_most =
+			    header->drawn_most > 0 ? header->drawn_most : 1;
 	}
 	return 0;
 }

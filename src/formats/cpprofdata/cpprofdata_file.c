@@ -41,8 +41,7 @@ swap_header(struct cpprofdata_header *h)
 		&h->start_mono_ns, &h->end_mono_ns, &h->gone_mono_ns,
 		&h->cpu_sampling_ns, &h->seen_mono_ns, &h->origin_ns,
 		&h->origin_mono_ns, &h->slice_ns, &h->hits_at_ticks,
-		&h->unsampled_hits, &h->drawn_samples,
-		&h->drawn_squares };
+		&h->unsampled_hits, &h->drawn_most };
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		*words[i] = le32toh(*words[i]);

@@ -684,10 +684,9 @@ set_resource(struct export_recording *recording, uint32_t r)
 	record->interval = htole64(resource->interval);
 	record->source = htole32(
 	    export_cpprofdata_add_text(recording, resource->source));
-	if (resource->has_measured) {
+	if (resource->drawn_most > 0) {
 		header->flags |= htole32(CPPROFDATA_DRAWN);
-		header->drawn_samples = htole64(resource->drawn_samples);
-		header->drawn_squares = htole64(resource->drawn_squares);
+		header->drawn_most = htole64(resource->drawn_most);
 	}
 }
 

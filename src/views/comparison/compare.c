@@ -150,7 +150,7 @@ sample_sizes(const struct view_request *request, uint64_t *const *values,
 {
 	double *sizes = memory_array(n, sizeof *sizes, error);
 	size_t n_runs = view_count_runs(request);
-	const double square = sampled_square(request->columns, n_runs);
+	const uint64_t drawn = sampled_most(request->columns, n_runs);
 
 	for (uint32_t row = 0; sizes != NULL && row < n; row++) {
 		double hits = 0, samples = 0;
@@ -159,8 +159,7 @@ sample_sizes(const struct view_request *request, uint64_t *const *values,
 			hits += (double)values[i][row];
 		if (request->samples > 0)
 			samples = (double)values[n_runs][row];
-		sizes[row] = fmax(1, sampled_phi((struct sampled){
-			(uint64_t)hits, (uint64_t)samples, square }));
+		sizes[row] = sampled_size(hits, samples, drawn);
 	}
 	return sizes;
 }

@@ -41,8 +41,7 @@ work_uncertainty(const struct sample_set *runs, size_t n,
 		all += (double)runs[i].total;
 		samples += (double)runs[i].n_samples;
 	}
-	return 1.96 * sqrt(fmax(1, sampled_phi((struct sampled){
-	    (uint64_t)all, (uint64_t)samples, sampled_square(runs, n) })) *
+	return 1.96 * sqrt(sampled_size(all, samples, sampled_most(runs, n)) *
 	                   (1 / hits[0] + 1 / hits[1]));
 }
 

@@ -2,41 +2,32 @@
 /* amount.c -- hits of functions and paths, with the samples they came in. */
 #include "src/views/hits/hits.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-static double
-amount_mean_square(double squares, double samples)
+uint64_t
+sampled_most(const struct sample_set *sets, size_t n)
 {
-	return samples > 0 ? fmax(1, squares / samples) : 1;
-}
-
-double
-sampled_square(const struct sample_set *sets, size_t n)
-{
-	double squares = 0, samples = 0;
+	uint64_t most = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct resource *resource = sets[i].resource;
 
-		if (!resource->has_measured ||
+		if (resource->drawn_most == 0 ||
 		    resource->interval != sets->resource->interval)
 			return 0;
-		squares += (double)resource->drawn_squares;
-		samples += (double)resource->drawn_samples;
+		if (resource->drawn_most > most)
+			most = resource->drawn_most;
 	}
-	return amount_mean_square(squares, samples);
+	return most;
 }
 
 struct sampled
 sampled_of(const struct resource *resource, uint64_t hits, uint64_t samples)
 {
-	return (struct sampled){ hits, samples, !resource->has_measured ? 0 :
-	    amount_mean_square((double)resource->drawn_squares,
-	                       (double)resource->drawn_samples) };
+	return (struct sampled){ hits, samples, resource->drawn_most };
 }
 
 /*

@@ -260,10 +260,10 @@ uint32_t outermost_heaviest(const struct sample_set *set,
 /* Hits of functions and paths, with the samples they came in. */
 
 /*
- * The mean square of drawn hits (struct sampled) of n sets together; 0 if one has
- * no measured ones, or if their intervals differ.
+ * The most hits of a drawn sample (struct sampled) of n sets together; 0 if one
+ * has no measured ones, or if their intervals differ.
  */
-double sampled_square(const struct sample_set *sets, size_t n);
+uint64_t sampled_most(const struct sample_set *sets, size_t n);
 
 /* Hits of a resource, and samples, as noise.h wants them. */
 struct sampled sampled_of(const struct resource *resource, uint64_t hits,
