@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """terminal.py -- cpprof at a pseudo-terminal, for tests."""
+import atexit
 import codecs
 import fcntl
+import functools
 import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
+import tempfile
 import termios
 import time
 
@@ -25,6 +29,18 @@ def has_terminals():
     return True
 
 
+@functools.cache
+def asks_no_server():
+    """A user's settings without debuginfod."""
+    place = tempfile.mkdtemp(prefix="cpprof-test-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    os.mkdir(os.path.join(place, "cpprof"))
+    with open(os.path.join(place, "cpprof", "settings"), "w",
+              encoding="ascii") as file:
+        print("debuginfod off", file=file)
+    return place
+
+
 class Terminal:
     """A program at a terminal: type() and expect()."""
 
@@ -37,6 +53,9 @@ class Terminal:
                     "XDG_STATE_HOME": self.home + "/state",
                     "INPUTRC": "/dev/null", "LC_ALL": "C.UTF-8",
                     **environment}
+        # Where the distribution names a server, cpprof asks for consent first.
+        if not {"HOME", "XDG_CONFIG_HOME"} & set(environment):
+            settings["XDG_CONFIG_HOME"] = asks_no_server()
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
             if name in os.environ:
                 settings[name] = os.environ[name]

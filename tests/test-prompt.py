@@ -1092,7 +1092,7 @@ def the_prompt_can_be_chosen():
     os.makedirs(config)
     with open(os.path.join(config, "settings"), "w") as file:
         file.write("# mine\nprompt never\nshell touch pwned\nprompt often\n"
-                   "threshold 2%\n")
+                   "threshold 2%\ndebuginfod off\n")
     mine = {"XDG_CONFIG_HOME": os.path.dirname(config)}
     ends_in_the_shell(program=SILENT + "exit 3",
                       said="settings:4: often: expected one of", **mine)
