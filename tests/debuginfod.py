@@ -7,9 +7,9 @@ Profiles are made by hand of addresses in a program that was stripped, so that
 nothing depends on what a run samples.  A server of the test's own does all that
 servers may do; Debian's debuginfod is asked where it is installed.
 """
-import glob
 import contextlib
 import ctypes
+import glob
 import gzip
 import http.server
 import os
