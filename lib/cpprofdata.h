@@ -210,10 +210,10 @@ struct cpprofdata_drops {
 #define CPPROFDATA_UNKNOWN_PYTHON 0x20000u	/* stacks have the loop of a
 						   CPython whose frames cannot
 						   be read, and which were not */
-#define CPPROFDATA_DRAWN 0x40000u	/* drawn_most is valid */
 #define CPPROFDATA_LIVE_LOST 0x10000u	/* frees were not counted from some
 					   moment on: a process that shared the
 					   memory was killed in the collector */
+#define CPPROFDATA_DRAWN 0x40000u	/* drawn_most is valid */
 
 struct cpprofdata_header {
 	char magic[8];

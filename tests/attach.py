@@ -998,7 +998,7 @@ def check_refusals():
                           (['-a', '--for', '1s', 'true'], 'no program'),
                           (['-p', '1', '-a'], 'one of'),
                           (['-p', '1', '-p', '2'], 'such as -p 1,2'),
-                          (['--cgroup', 'a', '--cgroup', 'b'], 'there is a'),
+                          (['--cgroup', 'a', '--cgroup', 'b'], '--cgroup a is there'),
                           (['-a', '--no-children'], 'all processes'),
                           (['-p', str(os.getpid()), '-r', 'alloc-bytes'],
                            'outside')):

@@ -43,12 +43,12 @@ estimate_rest_of(struct sampled part, struct sampled whole)
 double
 part_phi(struct sampled part, struct sampled whole)
 {
-	const double phi = sampled_phi((struct sampled){
-		whole.hits, whole.samples, 0 });
+	double phi;
 
 	if (part.hits > 0)
 		return sampled_phi(part);
-	/* A sample that was not drawn would have had so many. */
+	/* What nothing is known of may be of drawn samples only. */
+	phi = phi_of((double)whole.hits, (double)whole.samples, 0);
 	return whole.most > 0 ? fmin(phi, (double)whole.most) : phi;
 }
 

@@ -100,7 +100,8 @@ double sampled_size(double hits, double samples, uint64_t most);
 
 /*
  * phi of a part's hits, and of its share of a whole that contains it, as the
- * errors and intervals below have it.
+ * errors and intervals below have it.  Of a part without hits, part_phi is that
+ * of any part of the whole, at most.
  */
 double part_phi(struct sampled part, struct sampled whole);
 double share_phi(struct sampled part, struct sampled whole);

@@ -2,8 +2,9 @@
 /* locks.c -- threads that wait for each other in many ways, and say how long.
  *
  * locks MODE: prints "waited NS", the time that the program itself has measured
- * around calls that can wait, all threads together.  In most modes others wait
- * for a function called culprit, and hardly for anything else.
+ * around calls that can wait, all threads together, and "late NS", how long they
+ * waited for a processor.  In most modes others wait for a function called
+ * culprit, and hardly for anything else.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@
 
 #define NOT_INLINED __attribute__((noinline, noclone))
 
-static _Atomic uint64_t waited;
+static _Atomic uint64_t waited, late;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -90,13 +91,38 @@ check(int result)
 	}
 }
 
+/* What this thread waited for a processor. */
+static void
+note_late(void)
+{
+	char text[80];
+	unsigned long long ns;
+	const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%*s %llu", &ns) == 1)
+		late += ns;
+}
+
+static void *
+alone(void *routine)
+{
+	void *result = ((void *(*)(void *))(uintptr_t)routine)(NULL);
+
+	note_late();
+	return result;
+}
+
 /* Starts a function on a thread. */
 static pthread_t
 begin(void *(*routine)(void *))
 {
 	pthread_t id;
 
-	check(pthread_create(&id, NULL, routine, NULL));
+	check(pthread_create(&id, NULL, alone, (void *)(uintptr_t)routine));
 	return id;
 }
 
@@ -112,6 +138,7 @@ together(void *routine)
 	while (atomic_load(&n_together) < 2)
 		rest(1);
 	result = (*(void *(**)(void *))routine)(NULL);
+	note_late();
 	return result;
 }
 
@@ -1296,7 +1323,9 @@ main(int argc, char **argv)
 		if (argc < 2 || strcmp(argv[1], modes[i].name) != 0)
 			continue;
 		modes[i].play();
-		printf("waited %llu\n", (unsigned long long)waited);
+		note_late();
+		printf("waited %llu late %llu\n", (unsigned long long)waited,
+		    (unsigned long long)late);
 		return 0;
 	}
 	fprintf(stderr, "usage: locks MODE\n");

@@ -170,8 +170,8 @@ take_cgroup(void *all, const char *word, struct error *error)
 
 	if (options->cgroup != NULL)
 		return error_set(error, "--cgroup %.60s: expected one "
-		                 "directory; there is %.60s", word,
-		                 options->cgroup);
+		                 "directory, but --cgroup %.60s is there",
+		                 word, options->cgroup);
 	options->cgroup = word;
 	return 0;
 }

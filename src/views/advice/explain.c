@@ -188,8 +188,10 @@ explain_sampling_error(const struct explanation *explanation, double s)
 
 	if (explanation->measure.denominator == 0)
 		return 0;
-	variance = sampled_phi(sampled_of(set->resource, set->n_steps == 0 ?
-	    set->total : set->left, explanation->n_samples)) * s * (1 - s) /
+	/* Whatever was measured: a row may be of drawn samples only. */
+	variance = part_phi((struct sampled){ 0 }, sampled_of(set->resource,
+	    set->n_steps == 0 ? set->total : set->left,
+	    explanation->n_samples)) * s * (1 - s) /
 	    (double)explanation->measure.denominator;
 	return sqrt(fmax(variance, 0));
 }
