@@ -193,12 +193,13 @@ tests_programs_held_fork_CFLAGS = $(shape_flags)
 tests_programs_held_fork_LDADD = -lpthread
 
 # Loaded into processes that run.
-EXTRA_DIST += tests/inside.py tests/inside-wrapped.py \
-	tests/inside-stopped.py
+EXTRA_DIST += tests/hosted.py tests/inside.py tests/inside-runs.py \
+	tests/inside-wrapped.py tests/inside-stopped.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/hosted tests/programs/served
 measured_tests += tests/inside.py
-recording_tests += tests/inside-wrapped.py tests/inside-stopped.py
+recording_tests += tests/inside-runs.py tests/inside-wrapped.py \
+	tests/inside-stopped.py
 endif
 tests_programs_served_SOURCES = tests/programs/served.c
 tests_programs_served_CFLAGS = $(shape_flags)

@@ -69,7 +69,7 @@ measured_scripts = \
 	tests/attach.py tests/greenlets.py tests/python-outside.py \
 	tests/real-outside.py tests/short-outside.py
 recording_scripts = \
-	tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
+	tests/attached.py tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
 	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py \
 	tests/mapped.py tests/mcp.py \
 	tests/names.py tests/namespaces.py tests/python.py tests/record.sh \
@@ -398,7 +398,7 @@ tests_parquet_tables_LDADD = $(core_libs)
 
 EXTRA_DIST += $(script_tests) $(recording_scripts) \
 	$(measured_scripts) tests/tap.sh tests/run-test.py \
-	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/parquet_reader.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
+	tests/claims.py tests/cpprof.py tests/devtools.py tests/filters.py tests/mcp_server.py tests/merged_file.py tests/outside.py tests/parquet_reader.py tests/pprof_writer.py tests/skip.h tests/oracle.py tests/random-stacks.py tests/terminal.py
 EXTRA_DIST += \
 	tests/golden/export.cmd tests/golden/export.out \
 	tests/golden/calls.cmd tests/golden/calls.out \
