@@ -277,7 +277,8 @@ endif
 EXTRA_DIST += tests/brief.py tests/together.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/brief
-measured_tests += tests/brief.py tests/together.py
+measured_tests += tests/together.py
+recording_tests += tests/brief.py
 endif
 tests_programs_brief_SOURCES = tests/programs/brief.c
 tests_programs_brief_CFLAGS = $(shape_flags)

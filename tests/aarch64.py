@@ -151,12 +151,12 @@ def missing():
 
 def check_variant(options):
     with tempfile.TemporaryDirectory(prefix="cpprof-aarch64-") as folder:
-        data, lines = make(folder, options, rounds(400))
+        data, lines = make(folder, options, rounds(200))
         path = os.path.join(folder, "perf.data")
         with open(path, "wb") as file:
             file.write(data)
         expected = witness(data, lines)
-        assert len(expected) == rounds(400), len(expected)
+        assert len(expected) == rounds(200), len(expected)
         assert sum("vdso" in stack for stack in expected) > 5, expected
         wrong = compare(own(path), expected)
         assert not wrong, "\n".join(wrong)

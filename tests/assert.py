@@ -89,7 +89,7 @@ def random_stacks(rng):
 def check_oracle(folder):
     rng = random.Random(14)
     wrong = []
-    for number in range(rounds(10)):
+    for number in range(rounds(5)):
         stacks = random_stacks(rng)
         path = write(os.path.join(folder, "random.folded"), stacks)
         total = sum(stacks.values())
@@ -657,7 +657,7 @@ def check_interval_of_runs(folder):
     """Two functions have bodies, so no others show how a row varies."""
     rng = random.Random(23)
     wrong = []
-    for number in range(rounds(10)):
+    for number in range(rounds(5)):
         n, t = rng.choice(sorted(T_95.items()))
         most = rng.choice([0, 10, 300])
         runs = [{("main", "f"): 200 + rng.randint(0, most),

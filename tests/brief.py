@@ -796,17 +796,17 @@ def run(n):
         os.waitpid(pid, 0)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt
 before = run(10)
-print((run(120) - before) / 120)
+print((run(60) - before) / 60)
 '''
 
 
 def faults_more(*program):
-    """Page faults that recording adds to a child: the least of six runs,
+    """Page faults that recording adds to a child: the least of three runs,
     since the kernel also maps the neighbours of a page, and these depend on
     where the program lies."""
     command = [sys.executable, '-c', FAULTS, *program]
     more = []
-    for _ in range(6):
+    for _ in range(3):
         plain = float(subprocess.run(command, capture_output=True, text=True,
                                      check=True, timeout=120).stdout)
         # A child that is sampled has a file, too; at this interval none is.

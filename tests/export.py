@@ -22,7 +22,7 @@ from claims import Claims, rounds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPPROF = cpprof.CPPROF
-N_RANDOM = rounds(8)
+N_RANDOM = rounds(4)
 VIEWS = ["threshold 0", "top", "functions", "flat", "down", "up", "tree",
          "info"]
 

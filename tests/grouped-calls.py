@@ -28,7 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 calls = importlib.import_module("random-calls")
 CPPROF = calls.CPPROF
-PROGRAMS = int(os.environ.get("PROGRAMS", rounds(20)))
+PROGRAMS = int(os.environ.get("PROGRAMS", rounds(10)))
 claims = Claims()
 
 

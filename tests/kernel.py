@@ -54,7 +54,7 @@ def views(path, *settings):
 
 def check_against_cut_stacks(directory):
     rng = random.Random(27)
-    for number in range(rounds(30)):
+    for number in range(rounds(15)):
         stacks = random_stacks(rng)
         whole = os.path.join(directory, "whole.folded")
         cut = os.path.join(directory, "cut.folded")
@@ -80,7 +80,7 @@ def user_rows(path, *commands):
 def check_user_paths(directory):
     rng = random.Random(28)
     path = os.path.join(directory, "whole.folded")
-    for number in range(rounds(20)):
+    for number in range(rounds(10)):
         write(path, random_stacks(rng), False)
         for startup in ("startup hide", "startup show"):
             for view in ("functions", "down", "up b", "callers c"):

@@ -138,7 +138,7 @@ def no_partition_changes_a_byte(source, folder, options):
     paths = [member.path for member in members]
     whole = os.path.join(folder, "whole")
     merge(*options, "-o", whole, *paths)
-    for turn in range(rounds(12)):
+    for turn in range(rounds(5)):
         part = merge_in_parts(source, paths, folder, *options)
         assert content(part) == content(whole), turn
 
@@ -379,7 +379,7 @@ def what_cannot_be_added_is_skipped(source, folder):
 
 def lists_and_trees_of_pprof_files_agree(source, folder):
     """Without a key no tree is made of a pprof file; the sum is the same."""
-    for turn in range(rounds(8)):
+    for turn in range(rounds(5)):
         paths = []
         for i in range(4):
             samples = []
@@ -792,7 +792,7 @@ def damaged_files_are_refused(source, folder):
     plain = subprocess.run(["zstd", "-dcq", one], check=True,
                            capture_output=True).stdout
     bad = os.path.join(folder, "bad")
-    for turn in range(rounds(120)):
+    for turn in range(rounds(60)):
         changed = bytearray(plain)
         kind = turn % 3
         at = source.randrange(len(changed))

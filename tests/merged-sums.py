@@ -17,7 +17,7 @@ from claims import Claims, rounds
 import merged_file
 from pprof_writer import Strings, message, number, varint
 
-PAIRS = rounds(40)
+PAIRS = rounds(20)
 THREADS = ("worker", "io loop", "main")
 NAMES = ("a", "b", "c", "operator new(unsigned long)", "x y", "\u00e9\u4e2d")
 claims = Claims()

@@ -413,7 +413,7 @@ def cell_of(text, kind):
 def check_drawn(folder):
     """parquet.c by itself: columns, nulls, lists and repetitions of all kinds."""
     wrong, shapes = [], set()
-    n = rounds(80)
+    n = rounds(40)
     subprocess.run([os.path.join(os.environ.get("builddir", "."), "tests",
                                  "parquet-tables"), folder, str(n)],
                    timeout=300, check=True)

@@ -89,7 +89,7 @@ def check_stacks(directory, version, python):
     notes = os.path.join(directory, "notes")
     recording = record(directory, f"stacks-{version}", python,
                        [os.path.join(PROGRAMS, "pystacks.py"), version,
-                        str(rounds(200)), notes], "-r", "bytes-written:1")
+                        str(rounds(120)), notes], "-r", "bytes-written:1")
     recorded = recorded_stacks(recording, notes)
     noted = noted_stacks(notes)
     assert sum(noted.values()) > 1000, sum(noted.values())

@@ -20,7 +20,7 @@ from claims import rounds
 
 CPPROF = os.environ.get("CPPROF", "./cpprof")
 SEED = int(os.environ.get("SEED", "1"))
-PROGRAMS = int(os.environ.get("PROGRAMS", rounds(24)))
+PROGRAMS = int(os.environ.get("PROGRAMS", rounds(14)))
 
 
 GRANULARITIES = ("function", "module", "file", "line", "callsite")

@@ -107,7 +107,7 @@ def check(seed, folder):
 
 def main():
     first, count = (int(argument) for argument in
-                    (sys.argv[1:] + ["1", rounds(24)][len(sys.argv) - 1:]))
+                    (sys.argv[1:] + ["1", rounds(12)][len(sys.argv) - 1:]))
     for number, seed in enumerate(range(first, first + count), 1):
         with tempfile.TemporaryDirectory() as folder:
             wrong = check(seed, folder)

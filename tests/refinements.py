@@ -1053,7 +1053,7 @@ def check_ready_groups(folder):
 
 def main():
     first = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    wanted = int(os.environ.get("ORACLE_CASES", rounds(8000)))
+    wanted = int(os.environ.get("ORACLE_CASES", rounds(4000)))
     claims, done, seed = Claims(), 0, first
     while done < wanted:
         with tempfile.TemporaryDirectory() as folder:

@@ -27,7 +27,7 @@ FORMATS_SOURCE = os.path.join(HERE, "../src/formats")
 CPPROF = os.path.abspath(os.environ.get("CPPROF", "./cpprof"))
 WRITERS = ("collapsed", "cpprof-text", "pprof", "callgrind", "speedscope",
            "cpprofdata")
-N_RANDOM = rounds(3)
+N_RANDOM = rounds(2)
 SETUP = ["startup show", "threshold 0", "depth 100000"]
 INLINES = ["auto", "on", "off"]
 PATHS = ["down", "up", "tree"]

@@ -172,7 +172,7 @@ def check(path, seed):
 
 
 def main():
-    n = int(os.environ.get("SEEDS", rounds(80)))
+    n = int(os.environ.get("SEEDS", rounds(40)))
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
         path = os.path.join(directory, "p.pb.gz")
         wrong = [why for seed in range(n) if (why := check(path, seed))]
