@@ -163,8 +163,7 @@ if COLLECTOR
 check_PROGRAMS += tests/programs/target tests/programs/hostile \
 	tests/programs/storm tests/programs/held_fork
 TESTS += tests/rooms.sh
-measured_tests += tests/test-collector.py
-recording_tests += tests/linked.py tests/live.py tests/undisturbed.py \
+recording_tests += tests/test-collector.py tests/linked.py tests/live.py tests/undisturbed.py \
 	tests/compat.sh
 if HAVE_CMOCKA
 check_PROGRAMS += $(collector_unit_tests)
@@ -255,7 +254,8 @@ tests_programs_planted_LDADD = -lpthread
 EXTRA_DIST += tests/calls.py tests/preempted-calls.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/calls
-measured_tests += tests/calls.py tests/preempted-calls.py
+measured_tests += tests/preempted-calls.py
+recording_tests += tests/calls.py
 endif
 tests_programs_calls_SOURCES = tests/programs/calls.cc
 tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls
@@ -305,8 +305,8 @@ tests_programs_turns_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/waits.py tests/real-errors.py tests/endings.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/waiter
-measured_tests += tests/waits.py tests/real-errors.py
-recording_tests += tests/endings.py
+measured_tests += tests/real-errors.py
+recording_tests += tests/waits.py tests/endings.py
 endif
 tests_programs_waiter_SOURCES = tests/programs/waiter.c
 tests_programs_waiter_CFLAGS = $(shape_flags)
@@ -358,7 +358,7 @@ tests_programs_victim_CFLAGS = $(shape_flags) -fno-optimize-sibling-calls
 EXTRA_DIST += tests/test-slices.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/phases
-measured_tests += tests/test-slices.py
+recording_tests += tests/test-slices.py
 endif
 tests_programs_phases_SOURCES = tests/programs/phases.c tests/programs/spin.h
 tests_programs_phases_CFLAGS = $(shape_flags)
@@ -367,7 +367,7 @@ tests_programs_phases_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/test-resources.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/consumer
-measured_tests += tests/test-resources.py
+recording_tests += tests/test-resources.py
 endif
 tests_programs_consumer_SOURCES = tests/programs/consumer.c \
 	tests/programs/spin.h
@@ -381,8 +381,7 @@ EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \
 EXTRA_DIST += tests/handler-calls.py tests/programs/intercepting.c
 if COLLECTOR
 check_PROGRAMS += tests/programs/stacks
-measured_tests += tests/test-stacks.py
-recording_tests += tests/handler-calls.py
+recording_tests += tests/test-stacks.py tests/handler-calls.py
 endif
 tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)
@@ -391,7 +390,8 @@ tests_programs_stacks_CFLAGS = $(shape_flags)
 EXTRA_DIST += tests/test-parts.py tests/kernel-inside.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/parts
-measured_tests += tests/test-parts.py tests/kernel-inside.py
+measured_tests += tests/test-parts.py
+recording_tests += tests/kernel-inside.py
 endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h
 tests_programs_parts_CFLAGS = $(shape_flags)

@@ -66,13 +66,12 @@ script_tests = \
 # lib/local.mk.  tests/run-test.py says what it does if one of them fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/greenlets.py tests/python-outside.py \
-	tests/real-outside.py tests/short-outside.py
+	tests/attach.py tests/real-outside.py tests/short-outside.py
 recording_scripts = \
 	tests/attached.py tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
-	tests/go.py tests/jit.py tests/launch-signals.py tests/lines.py \
+	tests/go.py tests/greenlets.py tests/jit.py tests/launch-signals.py tests/lines.py \
 	tests/mapped.py tests/mcp.py \
-	tests/names.py tests/namespaces.py tests/python.py tests/record.sh \
+	tests/names.py tests/namespaces.py tests/python.py tests/python-outside.py tests/record.sh \
 	tests/recordings.sh tests/report.py tests/spare-files.py \
 	tests/static.py tests/stepped.py \
 	tests/test-prompt.py \

@@ -341,5 +341,4 @@ CASES = (
 if __name__ == '__main__':
     collector.CASES = CASES
     collector.REAL_PROGRAMS = ()
-    collector.attempt = lambda case, name: case()     # none depends on luck
     sys.exit(collector.main())
