@@ -16,7 +16,13 @@ static const struct python_layout layout_3_11 = {
 	.mark = 128, .file = 112, .name = 128, .lines = 136,
 	.instructions = 184,
 	.length = 16, .hash = 24, .state = 32, .ascii = 48, .compact = 72,
-	.kind_shift = 2, .size = 16, .bytes = 32, .type_name = 24
+	.kind_shift = 2, .size = 16, .bytes = 32, .type_name = 24,
+	.tasks = {
+		.frame = 80, .state = 75, .suspended_from = -1,
+		.suspended_to = -1, .locals = 72, .stack = 64,
+		.has_count = true, .awaited = 1, .coroutine = 136,
+		.awaited_by = PYTHON_NO_FIELD, .values = PYTHON_VALUES_3_11
+	}
 };
 
 static const struct python_layout layout_3_12 = {
@@ -31,7 +37,31 @@ static const struct python_layout layout_3_12 = {
 	.instructions = 192,
 	.length = 16, .hash = PYTHON_NO_FIELD, .state = 32, .ascii = 40,
 	.compact = 56, .kind_shift = 2, .size = 16, .bytes = 32,
-	.type_name = 24
+	.type_name = 24,
+	.tasks = {
+		.frame = 72, .state = 67, .suspended_from = -1,
+		.suspended_to = -1, .locals = 72, .stack = 64,
+		.has_count = true, .awaited = 1, .coroutine = 136,
+		.awaited_by = PYTHON_NO_FIELD, .values = PYTHON_VALUES_3_12
+	}
+};
+
+static const struct python_tasks tasks_3_13 = {
+	.frame = 72, .state = 67, .suspended_from = -2, .suspended_to = -1,
+	.locals = 72, .stack = 64, .has_count = true, .awaited = 1,
+	.coroutine = 120, .awaited_by = PYTHON_NO_FIELD,
+	.values = PYTHON_VALUES_3_13
+};
+
+/* What the table has is taken from there. */
+static const struct python_tasks tasks_3_14 = {
+	.suspended_from = -2, .suspended_to = -1, .awaited = 1,
+	.coroutine = 128, .awaited_by = 96, .awaited_by_is_set = 109
+};
+
+static const struct python_tasks tasks_3_15 = {
+	.suspended_from = 1, .suspended_to = 2, .awaited = 2,
+	.coroutine = 128, .awaited_by = 96, .awaited_by_is_set = 109
 };
 
 /*
@@ -49,21 +79,25 @@ struct debug_table {
 	unsigned thread, frame, code, object, type, bytes, string;
 	unsigned thread_id, base;	/* of a thread; base: 0: there is none */
 	uint32_t tag;
+	const struct python_tasks *tasks;
+	unsigned generator;	/* a part; 0: it has none */
 };
 
 static const struct debug_table debug_3_13 = {
 	.thread = 19, .frame = 28, .code = 34, .object = 44, .type = 46,
-	.bytes = 64, .string = 67, .thread_id = 5
+	.bytes = 64, .string = 67, .thread_id = 5, .tasks = &tasks_3_13
 };
 
 static const struct debug_table debug_3_14 = {
 	.thread = 22, .frame = 31, .code = 39, .object = 50, .type = 52,
-	.bytes = 74, .string = 77, .thread_id = 5, .tag = 1
+	.bytes = 74, .string = 77, .thread_id = 5, .tag = 1,
+	.tasks = &tasks_3_14, .generator = 83
 };
 
 static const struct debug_table debug_3_15 = {
 	.thread = 22, .frame = 39, .code = 47, .object = 58, .type = 60,
-	.bytes = 86, .string = 89, .thread_id = 8, .base = 5, .tag = 1
+	.bytes = 86, .string = 89, .thread_id = 8, .base = 5, .tag = 1,
+	.tasks = &tasks_3_15, .generator = 99
 };
 
 #define DEBUG_COOKIE_TEXT "xdebugpy"
@@ -193,6 +227,15 @@ read_debug_offsets(const uint64_t *table, const struct debug_table *parts,
 		.hash = PYTHON_NO_FIELD,
 		.kind_shift = 2
 	};
+	layout->tasks = *parts->tasks;
+	if (parts->generator != 0) {
+		layout->tasks.frame = debug_field(&reader, parts->generator,
+		    2, 8);
+		layout->tasks.state = debug_field(&reader, parts->generator,
+		    3, 1);
+		layout->tasks.locals = debug_field(&reader, frame, 4, 8);
+		layout->tasks.stack = debug_field(&reader, frame, 6, 8);
+	}
 	/* A code object has its version 24 bytes after its first line. */
 	layout->version = layout->first_line + 24;
 	layout->mark = layout->version & -8u;

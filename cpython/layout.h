@@ -16,6 +16,25 @@
 
 #define PYTHON_NO_FIELD UINT32_MAX	/* it has no such field */
 
+/*
+ * What leads from an asyncio task to those that await it (tasks.h); frame 0: not
+ * known.
+ */
+struct python_tasks {
+	uint32_t frame;		/* of a coroutine: its frame; */
+	uint32_t state;		/* a byte, of such a value if it awaits: */
+	int suspended_from, suspended_to;
+	uint32_t locals, stack;	/* of a frame: its variables, and where its
+				   stack ends; */
+	bool has_count;		/* else an address: how many words of both; */
+	uint32_t awaited;	/* what it awaits is the so many-th last one */
+	uint32_t coroutine;	/* of a task; and by whom it is awaited: */
+	uint32_t awaited_by, awaited_by_is_set;
+	enum {			/* where an instance has its attributes */
+		PYTHON_VALUES_3_11, PYTHON_VALUES_3_12, PYTHON_VALUES_3_13
+	} values;
+};
+
 struct python_layout {
 	uint32_t interpreters;		/* of the runtime: the first one */
 	uint32_t next_interpreter, threads;	/* of an interpreter */
@@ -43,6 +62,7 @@ struct python_layout {
 	uint32_t size, bytes;	/* of a bytes object */
 	uint32_t type_name;	/* of a type: the address of its name */
 	uint32_t code_size;	/* bytes of a code object that have the fields */
+	struct python_tasks tasks;
 };
 
 /* An interpreter in a process. */
@@ -60,6 +80,10 @@ struct python_runtime {
 
 /* What is read of a frame; all are longer. */
 #define PYTHON_FRAME_SIZE 80
+#define PYTHON_MAX_LOCALS ((uint64_t)1 << 20)	/* bytes of variables and stack */
+
+/* `owner` of a frame that a function or a coroutine has. */
+enum { PYTHON_OWNED_BY_THREAD = 0, PYTHON_OWNED_BY_GENERATOR = 1 };
 
 static inline bool
 python_is_loop(const struct python_runtime *runtime, uint64_t address)

@@ -285,7 +285,7 @@ python_read_code(struct python_reading *reading, struct python_frame *frame,
 	offset = instruction - (frame->code + layout->instructions) +
 	    CPPROFDATA_BEFORE_CODE;
 	frame->offset = offset <= 2 * python_word(code + layout->units) &&
-	    offset < CPPROFDATA_NO_INSTRUCTION ? (uint32_t)offset :
+	    offset < CPPROFDATA_AWAITS ? (uint32_t)offset :
 	    CPPROFDATA_NO_INSTRUCTION;
 	return true;
 }
@@ -361,6 +361,8 @@ python_read_text(struct python_reading *reading, uint64_t string, char *text,
 	text[n] = '\0';
 	return n;
 }
+
+#include "cpython/tasks.h"
 
 /* ---- the list of frames ---- */
 
@@ -490,6 +492,8 @@ python_read_cframes(struct python_reading *reading, uint64_t cframe)
 		    layout->cframe_current, &outer, is_live) ||
 		    outer != frame)
 			return false;
+		if (fresh->n > from)
+			python_add_tasks(reading, frame);
 		if (!python_place(reading, from, cframe)) {
 			fresh->n = from;
 			reading->is_cut = true;
@@ -518,6 +522,8 @@ python_read_frames(struct python_reading *reading, uint64_t frame)
 			return false;
 		if (!is_entry)
 			continue;
+		if (fresh->n > from)
+			python_add_tasks(reading, outer);
 		if (!python_place(reading, from, frame)) {
 			fresh->n = from;
 			reading->is_cut = true;

@@ -85,6 +85,9 @@
 #define CPPROFDATA_INTERPRETED (UINT32_MAX - 3)
 #define CPPROFDATA_BEFORE_CODE 2u
 #define CPPROFDATA_NO_INSTRUCTION UINT32_MAX	/* not known */
+#define CPPROFDATA_AWAITS ((uint32_t)1 << 31)	/* added to an instruction that
+				   is known: the frame does not run, but
+				   awaits what is below it */
 
 /*
  * A resource: something that a program uses up.  A gtick is one unit of it, such
@@ -521,6 +524,7 @@ struct cpprofdata_named_module {
 
 #define CPPROFDATA_NAMED_INTERPRETED 16u	/* a frame of an interpreter, whose
 						   module is its source file */
+#define CPPROFDATA_NAMED_AWAITS 32u	/* likewise, and CPPROFDATA_AWAITS */
 
 /*
  * The names of an address: an offset in the module, or an address in a process.

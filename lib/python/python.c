@@ -181,6 +181,13 @@ have_states(struct python_reading *reading)
 	return python->n_states > 0;
 }
 
+static bool
+is_awaiting(const struct python_frame *frame)
+{
+	return frame->offset != CPPROFDATA_NO_INSTRUCTION &&
+	    (frame->offset & CPPROFDATA_AWAITS) != 0;
+}
+
 /*
  * The remembered frame at an address, or NULL.  Frames of one chunk of the
  * interpreter's memory have rising addresses; those of generators may have any.
@@ -191,7 +198,8 @@ find_same(struct python_reading *reading, uint64_t at)
 	const struct python_frame *frames = reading->python->stack.frames;
 	size_t from = reading->candidate, i;
 
-	while (from > 0 && frames[from - 1].frame > at)
+	while (from > 0 && (frames[from - 1].frame > at ||
+	    is_awaiting(&frames[from - 1])))
 		from--;
 	for (i = from; i > 0 && from - i < NEAR_FRAMES; i--) {
 		if (frames[i - 1].frame != at)
@@ -486,6 +494,31 @@ python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
 	return compare_stack(python) ? PYTHON_FOUND : PYTHON_UNKNOWN;
 }
 
+/* Makes a frame the only one of python->fresh.  False: no memory. */
+static bool
+keep_last(struct python *python, const struct python_frame *frame)
+{
+	if (!python_reserve(&python->fresh, 1))
+		return false;
+	python->fresh.frames[0] = *frame;
+	python->fresh.n = 1;
+	return true;
+}
+
+/* A signature with the frames of python->fresh. */
+static uint64_t
+sign_fresh(struct python *python, uint64_t signature)
+{
+	const struct python_frames *fresh = &python->fresh;
+	size_t i;
+
+	for (i = 0; i < fresh->n; i++) {
+		signature = python_mix(signature, fresh->frames[i].tag);
+		signature = python_mix(signature, fresh->frames[i].offset);
+	}
+	return signature;
+}
+
 bool
 python_signature(struct python *python, struct unwinder *unwinder,
     uint32_t tid, uint64_t *signature)
@@ -502,6 +535,7 @@ python_signature(struct python *python, struct unwinder *unwinder,
 	unsigned i, n = 0;
 
 	*signature = 0;
+	python->fresh.n = 0;
 	if (reading.runtime == NULL)
 		return true;
 	if (reading.runtime == PYTHON_RUNTIME_BUSY)
@@ -524,10 +558,12 @@ python_signature(struct python *python, struct unwinder *unwinder,
 				return false;
 			n++;
 			*signature = python_mix(*signature, at);
-			if (frame.code == 0)
-				continue;
-			*signature = python_mix(*signature, frame.tag);
-			*signature = python_mix(*signature, frame.offset);
+			if (frame.code != 0 && !keep_last(python, &frame))
+				return false;
+			if (is_entry && python->fresh.n > 0)
+				python_add_tasks(&reading, next);
+			*signature = sign_fresh(python, *signature);
+			python->fresh.n = is_entry ? 0 : python->fresh.n;
 		}
 	}
 	return true;
