@@ -178,6 +178,7 @@ static uint64_t
 frame_flags(const struct frame *frame)
 {
 	return (uint64_t)(uint32_t)(frame->function_offset + 1) << 32 |
+	    (uint64_t)frame->is_awaiting << 9 |
 	    (uint64_t)frame->is_interpreted << 8 |
 	    (uint64_t)frame->placeholder << 2 |
 	    (uint64_t)frame->is_made_up << 1 | frame->has_debug_lines;

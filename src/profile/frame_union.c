@@ -155,7 +155,7 @@ make_frame_key(struct frame_union *frames, const struct frame *frame,
 		.function_offset = frame->function_offset,
 		.placeholder = frame->placeholder,
 		.flags = frame->is_made_up | frame->has_debug_lines << 1 |
-		    frame->is_interpreted << 2,
+		    frame->is_interpreted << 2 | frame->is_awaiting << 3,
 	};
 	size_t locations_size = frame->n_locations *
 	                        sizeof *frames->locations;
@@ -205,5 +205,6 @@ frame_union_frame(struct frame_union *frames, const struct profile *from,
 	sum->frames[*number].placeholder = frame->placeholder;
 	sum->frames[*number].is_made_up = frame->is_made_up;
 	sum->frames[*number].is_interpreted = frame->is_interpreted;
+	sum->frames[*number].is_awaiting = frame->is_awaiting;
 	return 0;
 }

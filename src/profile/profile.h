@@ -171,6 +171,8 @@ struct frame {
 	bool is_interpreted;	/* an interpreter ran it: its module is its
 				 * source file, and its address only
 				 * distinguishes it from others there */
+	bool is_awaiting;	/* likewise, and it did not run: it awaits what
+				 * is below it */
 	bool has_debug_lines;	/* lines and inlined locations come from debug
 				 * information, not from the input */
 	bool lacked_lines;	/* when the profile was loaded */

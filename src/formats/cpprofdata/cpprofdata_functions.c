@@ -180,7 +180,21 @@ interpreted_read_lines(struct interpreted_functions *functions,
 	return error->is_set ? -1 : 0;
 }
 
-/* The line of an instruction, as a node has it; 0: not known. */
+/*
+ * Whether an instruction, as a node has it, says that the frame awaits what is
+ * below it; if so, takes that off.
+ */
+static bool
+take_awaits(uint32_t *instruction)
+{
+	if (*instruction == CPPROFDATA_NO_INSTRUCTION ||
+	    (*instruction & CPPROFDATA_AWAITS) == 0)
+		return false;
+	*instruction &= ~CPPROFDATA_AWAITS;
+	return true;
+}
+
+/* The line of an instruction, without that; 0: not known. */
 static uint32_t
 line_of(const struct interpreted_function *function, uint32_t instruction)
 {
@@ -325,6 +339,7 @@ interpreted_functions_find(struct interpreted_functions *functions,
 	const uint64_t number = offset >> 32;
 	const struct cpprofdata_run *run = cpprofdata_runs_find(runs, number);
 	struct interpreted_function *function = &unknown;
+	uint32_t instruction = (uint32_t)offset;
 
 	if (run != NULL)
 		function = &functions->functions[run->n_before +
@@ -332,16 +347,18 @@ interpreted_functions_find(struct interpreted_functions *functions,
 	if ((run == NULL || !function->is_read) &&
 	    interpreted_read(functions, function, number, error) != 0)
 		return -1;
+	frame->is_awaiting = take_awaits(&instruction);
 	frame->module = function->module;
 	frame->first_line = function->first_line;
 	frame->location = (struct location){
 		.function = function->name,
 		.file = function->file,
-		.line = line_of(function, (uint32_t)offset),
+		.line = line_of(function, instruction),
 		.linkage = NO_NAME,
 		.start_line = function->first_line,
 	};
+	/* A line has 31 bits. */
 	frame->key = (run != NULL ? number << 32 : UINT64_MAX << 32) |
-	    frame->location.line;
+	    (uint64_t)frame->is_awaiting << 31 | frame->location.line;
 	return 0;
 }

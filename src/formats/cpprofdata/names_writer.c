@@ -151,6 +151,8 @@ names_writer_add_address(struct names_chunks *writer, uint32_t number,
 		flags |= CPPROFDATA_NAMED_FOREIGN;
 	if (frame->is_interpreted)
 		flags |= CPPROFDATA_NAMED_INTERPRETED;
+	if (frame->is_awaiting)
+		flags |= CPPROFDATA_NAMED_AWAITS;
 	if (address_of(names, number) != frame->address)
 		flags |= CPPROFDATA_NAMED_ONLY;
 	if (has_lines)

@@ -519,6 +519,7 @@ merged_read_frames(struct merged_reading *input, struct error *error)
 		frame->is_made_up = (flags & MERGED_MADE_UP) != 0;
 		frame->has_debug_lines = (flags & MERGED_DEBUG_LINES) != 0;
 		frame->is_interpreted = (flags & MERGED_INTERPRETED) != 0;
+		frame->is_awaiting = (flags & MERGED_AWAITING) != 0;
 		frame->placeholder = (enum frame_placeholder)(
 		    (flags & (MERGED_INTERPRETED - 1)) / MERGED_PLACEHOLDER);
 		if (frame->placeholder >= N_FRAME_PLACEHOLDERS) {

@@ -16,7 +16,8 @@ enum merged_text { MERGED_NO_TEXT, MERGED_TEXTS_DIFFER, MERGED_TEXT };
 enum {
 	MERGED_MADE_UP = 1, MERGED_DEBUG_LINES = 2,
 	MERGED_PLACEHOLDER = 4,		/* times enum frame_placeholder */
-	MERGED_INTERPRETED = 16, MERGED_FRAME_FLAGS = 32
+	MERGED_INTERPRETED = 16, MERGED_AWAITING = 32,
+	MERGED_FRAME_FLAGS = 64
 };
 
 /* Bits of the process's flags. */

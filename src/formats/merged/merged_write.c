@@ -237,6 +237,9 @@ put_frames(struct output *output)
 		                     (frames[i].is_interpreted ?
 		                          MERGED_INTERPRETED :
 		                          0) |
+		                     (frames[i].is_awaiting ?
+		                          MERGED_AWAITING :
+		                          0) |
 		                     (uint64_t)frames[i].placeholder *
 		                         MERGED_PLACEHOLDER);
 	for (uint32_t i = 0; i < n; i++)

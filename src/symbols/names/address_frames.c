@@ -548,6 +548,8 @@ address_frames_enter_frames(const struct address_frames *frames,
 		struct location chain[KEPT_CHAIN_MAX];
 		uint32_t module = item->module, n = 1;
 		uint64_t address = item->address;
+		bool is_awaiting = item->kept != NULL &&
+		    item->kept->is_awaiting;
 
 		chain[0] = named_location(item->function);
 		if (module == BARE_NAME)
@@ -558,8 +560,10 @@ address_frames_enter_frames(const struct address_frames *frames,
 
 			module = interpreted->module;
 			chain[0] = interpreted->location;
-			address = (uint64_t)interpreted->first_line << 32 |
+			address = (uint64_t)interpreted->is_awaiting << 63 |
+			    (uint64_t)interpreted->first_line << 32 |
 			    chain[0].line;
+			is_awaiting = interpreted->is_awaiting;
 		}
 		if (item->module == BARE_NAME ||
 		    (item->kept != NULL && item->kept->is_only_names))
@@ -576,6 +580,7 @@ address_frames_enter_frames(const struct address_frames *frames,
 		profile->frames[i].is_interpreted =
 		    item->module == INTERPRETED ||
 		    (item->kept != NULL && item->kept->is_interpreted);
+		profile->frames[i].is_awaiting = is_awaiting;
 		if (item->kept != NULL && item->kept->has_lines &&
 		    enter_lines(frames, profile, (uint32_t)i, error) != 0)
 			return -1;

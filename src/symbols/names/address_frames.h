@@ -202,7 +202,7 @@ struct kept_address {
 				 * format instead */
 	bool is_only_names;	/* the address is only a number, and no code is
 				 * there */
-	bool is_interpreted;	/* as in struct frame */
+	bool is_interpreted, is_awaiting;	/* as in struct frame */
 };
 
 /* The addresses of one module, or of one process outside all modules. */
@@ -292,6 +292,7 @@ struct interpreted_frame {
 	uint32_t module;	/* of the profile: the function's source file */
 	uint32_t first_line;	/* of the function */
 	struct location location;	/* names of the profile */
+	bool is_awaiting;	/* as in struct frame */
 };
 
 uint32_t address_frames_add_interpreted(struct address_frames *frames,
