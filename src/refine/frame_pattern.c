@@ -469,6 +469,7 @@ frame_pattern_report_none(const struct frame_pattern *pattern,
 		{ HIDES_KERNEL, "frames of the kernel", "kernel" },
 		{ HIDES_INTERPRETER, "the interpreter's own frames",
 		  "interpreter" },
+		{ HIDES_AWAIT, "coroutines that await others", "await" },
 	};
 	const char *what = pattern->subject == OF_MODULE ? "of the module" :
 	    pattern->subject == OF_FILE ? "of the file" : "called";

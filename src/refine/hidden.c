@@ -237,6 +237,7 @@ hidden_kinds_of(struct hidden_known *known, uint32_t number)
 				*kinds |= (unsigned char)hidden_kinds[i].kind;
 	}
 	return (*kinds & ~(unsigned)HIDDEN_IS_KNOWN) |
+	    (frame->is_awaiting ? HIDES_AWAIT : 0) |
 	    (is_interpreters(known, frame, 0) ? HIDES_INTERPRETER : 0);
 }
 

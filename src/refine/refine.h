@@ -37,8 +37,10 @@ enum hidden_frames {
 					 * without a name in that module, of
 					 * profiles with interpreted frames;
 					 * also at the outer ends of stacks */
-	HIDES_INNER = HIDES_KERNEL | HIDES_INTERPRETER,	/* all kinds inside
-							 * stacks */
+	HIDES_AWAIT = 1 << 3,		/* coroutines that await what is below
+					 * them */
+	/* All kinds inside stacks. */
+	HIDES_INNER = HIDES_KERNEL | HIDES_INTERPRETER | HIDES_AWAIT,
 };
 
 /*

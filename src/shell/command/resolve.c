@@ -46,6 +46,10 @@ report_hidden(const struct session *session, const char *text, size_t length,
 		error_set(error, "%.*s is a function by which the interpreter "
 		          "runs others, and these are not shown; say "
 		          "\"interpreter show\"", SHOWN, text);
+	else if (session->settings.await == AWAIT_HIDE &&
+	         hidden_has_function(profile, HIDES_AWAIT, name))
+		error_set(error, "%.*s only awaits others, and what does is "
+		          "not shown; say \"await show\"", SHOWN, text);
 	else if (n_steps > 0)
 		error_set(error, "the steps left no function %.*s; \"steps\" "
 		          "lists them, \"undo\" takes back the last", SHOWN,

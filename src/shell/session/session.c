@@ -261,7 +261,8 @@ session_hidden_frames(const struct session *session)
 	        0) |
 	    (session->settings.kernel == KERNEL_HIDE ? HIDES_KERNEL : 0) |
 	    (session->settings.interpreter == INTERPRETER_HIDE ?
-	     HIDES_INTERPRETER : 0);
+	     HIDES_INTERPRETER : 0) |
+	    (session->settings.await == AWAIT_HIDE ? HIDES_AWAIT : 0);
 }
 
 struct naming_request

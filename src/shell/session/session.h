@@ -285,6 +285,9 @@ enum startup_choice { STARTUP_HIDE, STARTUP_SHOW };
 enum kernel_choice { KERNEL_HIDE, KERNEL_SHOW };
 /* Whether views show the functions by which an interpreter runs others. */
 enum interpreter_choice { INTERPRETER_HIDE, INTERPRETER_SHOW };
+
+/* Whether views show the coroutines that await a task above its own frames. */
+enum await_choice { AWAIT_HIDE, AWAIT_SHOW };
 /* Which names text shows; NAMES_AUTO: short ones on a terminal. */
 enum names_choice { NAMES_AUTO, NAMES_SHORT, NAMES_FULL };
 
@@ -318,6 +321,7 @@ struct settings {
 	enum startup_choice startup;
 	enum kernel_choice kernel;
 	enum interpreter_choice interpreter;
+	enum await_choice await;
 	bool has_pager;
 	enum color_choice color;
 	enum bars_choice bars;
