@@ -93,7 +93,7 @@ python_is_loop(const struct python_runtime *runtime, uint64_t address)
 }
 
 /* Bytes at the start of _PyRuntime that the layout may depend on. */
-#define PYTHON_TABLE_SIZE 752
+#define PYTHON_TABLE_SIZE 824
 
 /*
  * The layout of a version, as Py_Version has it; 0: the version that the table

@@ -455,6 +455,21 @@ python_add_task(struct python_reading *reading, uint64_t task, size_t most)
 	return fresh->n > from;
 }
 
+/* Whether what runs is a coroutine and not, as more often, a generator. */
+static bool
+python_is_running_coroutine(struct python_reading *reading, uint64_t object)
+{
+	static const char coroutine[] = "coroutine";
+	const unsigned char *name;
+	uint64_t at;
+
+	return python_read_word(reading, object + reading->layout->type, &at,
+	    true) && python_read_word(reading, at +
+	    reading->layout->type_name, &at, true) &&
+	    (name = python_memory(reading, at, sizeof coroutine, true)) !=
+	    NULL && memcmp(name, coroutine, sizeof coroutine) == 0;
+}
+
 /* The task whose coroutine a frame of Handle._run runs; 0: it is none. */
 static uint64_t
 python_run_task(struct python_reading *reading, uint64_t run,
@@ -506,7 +521,7 @@ python_add_tasks(struct python_reading *reading, uint64_t outer)
 		return;
 	bytes = python_memory(reading, outer, PYTHON_FRAME_SIZE, true);
 	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_THREAD ||
-	    python_kind(reading, frame - tasks->frame) != PYTHON_COROUTINE)
+	    !python_is_running_coroutine(reading, frame - tasks->frame))
 		return;
 	seen[0] = python_run_task(reading, outer, frame - tasks->frame);
 	while (seen[n] != 0 && n + 1 < PYTHON_MAX_TASKS) {

@@ -66,7 +66,7 @@ script_tests = \
 # lib/local.mk.  tests/run-test.py says what it does if one of them fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/real-outside.py tests/short-outside.py
+	tests/attach.py tests/real-outside.py tests/short-outside.py tests/tasks.py
 recording_scripts = \
 	tests/attached.py tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
 	tests/go.py tests/greenlets.py tests/jit.py tests/launch-signals.py tests/lines.py \
@@ -285,7 +285,8 @@ tests_test_python_image_CFLAGS = $(unit_cflags)
 tests_test_python_image_LDADD = $(unit_libs)
 EXTRA_DIST += tests/record-python-image.py tests/programs/pyimage.py \
 	tests/python-root.sh \
-	tests/data/python/3.14.image tests/data/python/3.15.image
+	tests/data/python/3.11.image tests/data/python/3.14.image \
+	tests/data/python/3.15.image
 tests_test_python_layout_SOURCES = tests/test-python-layout.c
 tests_test_python_layout_CFLAGS = $(unit_cflags)
 tests_test_python_layout_LDADD = $(unit_libs)
@@ -303,6 +304,7 @@ tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
 EXTRA_DIST += tests/programs/greenlets.py \
 	tests/programs/pystacks.py tests/programs/pytouch.py \
+	tests/programs/tasks.py \
 	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \

@@ -27,7 +27,7 @@ static const uint64_t table_3_14[PYTHON_TABLE_SIZE / 8] = {
 	16, 72, 152, 160, 232, 32, 88, 8, 0, 56, 80, 74, 64, 0, 216, 112, 120,
 	128, 136, 68, 52, 96, 104, 208, 0, 16, 8, 416, 24, 88, 168, 40, 32, 16,
 	40, 24, 16, 200, 24, 40, 32, 48, 32, 40, 24, 16, 32, 16, 24, 40, 16,
-	32, 64, 32, 16, 40, 264
+	32, 64, 32, 16, 40, 264, 192, 160, 24, 72, 67
 };
 
 static const uint64_t table_3_15[PYTHON_TABLE_SIZE / 8] = {
@@ -37,7 +37,7 @@ static const uint64_t table_3_15[PYTHON_TABLE_SIZE / 8] = {
 	56, 80, 74, 64, 0, 216, 112, 120, 128, 136, 68, 52, 96, 104, 208, 0,
 	16, 8, 424, 24, 88, 168, 32, 288, 944, 888, 40, 32, 16, 40, 24, 16,
 	200, 24, 40, 32, 48, 32, 40, 24, 16, 32, 16, 24, 40, 16, 32, 64, 32,
-	16, 40, 56
+	16, 40, 56, 176, 112, 120, 1120, 104, 160, 24, 72, 67
 };
 
 enum { COOKIE_WORD, VERSION_WORD, FREE_THREADED_WORD };
@@ -46,7 +46,7 @@ static const struct {
 	const uint64_t *table;
 	size_t n;		/* words that are the interpreter's */
 } tables[] = {
-	{ table_3_13, 74 }, { table_3_14, 82 }, { table_3_15, 94 }
+	{ table_3_13, 74 }, { table_3_14, 87 }, { table_3_15, 103 }
 };
 
 #define N_TABLES (sizeof tables / sizeof *tables)
@@ -102,10 +102,17 @@ layout_is_that_of_the_table(void **state)
 	assert_int_equal(layout.instructions, 208);
 	assert_int_equal(layout.type_name, 24);
 	assert_int_equal(layout.ascii, 40);
+	assert_int_equal(layout.tasks.frame, 72);
+	assert_int_equal(layout.tasks.state, 67);
+	assert_int_equal(layout.tasks.locals, 80);
+	assert_int_equal(layout.tasks.stack, 64);
 	assert_true(python_layout_find(0x030f02f0, table_3_15, &layout));
 	assert_int_equal(layout.interpreters, 936);
 	assert_int_equal(layout.base, 80);
 	assert_int_equal(layout.tid, 184);
+	assert_int_equal(layout.tasks.frame, 72);
+	assert_int_equal(layout.tasks.state, 67);
+	assert_int_equal(layout.tasks.suspended_to, 2);
 	for (size_t k = 0; k < N_TABLES; k++) {
 		assert_true(python_layout_find(
 		    (uint32_t)tables[k].table[VERSION_WORD], tables[k].table,

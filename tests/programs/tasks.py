@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """tasks.py MS -- asyncio tasks that await each other and measure themselves.
 
-Each case burns MS milliseconds of CPU time in its own leaf, a few at a time, and
+Each case burns MS milliseconds of CPU time in its own leaf, in rounds of 10, and
 lets the event loop go on between.  Prints one line of JSON: the nanoseconds of
 each case by the thread's CPU clock, and of the process.
 """
@@ -11,7 +11,7 @@ import sys
 import time
 
 clock = time.thread_time_ns
-budget = int(sys.argv[1]) * 1000000
+ROUND = 10000000
 used = {}
 
 
@@ -22,12 +22,11 @@ def spin(n):
 
 
 async def burn(name, part):
-    """Spends the budget of a case, in turns."""
-    used[name] = 0
-    while used[name] < budget:
+    """Spends a round's time of a case, in turns."""
+    while used.get(name, 0) < end:
         begin = clock()
         part()
-        used[name] += clock() - begin
+        used[name] = used.get(name, 0) + clock() - begin
         await asyncio.sleep(0)
 
 
@@ -164,10 +163,12 @@ async def alone_outer():
 
 
 async def main():
-    for case in (chain_outer, gather_both, group_owner, limit_outer,
-                 wait_outer, shield_outer, stream_outer, plain_outer,
-                 alone_outer):
-        await case()
+    global end
+    for end in range(ROUND, int(sys.argv[1]) * 1000000 + 1, ROUND):
+        for case in (chain_outer, gather_both, group_owner, limit_outer,
+                     wait_outer, shield_outer, stream_outer, plain_outer,
+                     alone_outer):
+            await case()
 
 
 asyncio.run(main())

@@ -560,9 +560,10 @@ address_frames_enter_frames(const struct address_frames *frames,
 
 			module = interpreted->module;
 			chain[0] = interpreted->location;
-			address = (uint64_t)interpreted->is_awaiting << 63 |
-			    (uint64_t)interpreted->first_line << 32 |
+			address = (uint64_t)interpreted->first_line << 32 |
 			    chain[0].line;
+			if (interpreted->is_awaiting)
+				address |= AWAITING;
 			is_awaiting = interpreted->is_awaiting;
 		}
 		if (item->module == BARE_NAME ||
