@@ -24,6 +24,10 @@
  * task only if this has the very coroutine that runs.  All memory is checked, and
  * nothing is read without bound.  What cannot be read ends the chain.
  *
+ * What a frame in use refers to is in use, too, and so on along the chain: its
+ * memory is as live as the frame's.  What an array that may just be moved has is
+ * not: the items of lists and sets.
+ *
  * Part of walk.h, which includes it.
  */
 #ifndef CPPROF_CPYTHON_TASKS_H
@@ -88,12 +92,12 @@ static const struct python_kind_name {
 #undef PYTHON_KIND
 };
 
-/* Whether a text with its NUL is there. */
+/* Whether a text with its NUL is there, that something in use has. */
 static bool
 python_has_text(struct python_reading *reading, uint64_t at, const char *text,
     size_t size)
 {
-	const unsigned char *bytes = python_memory(reading, at, size, false);
+	const unsigned char *bytes = python_memory(reading, at, size, true);
 
 	return bytes != NULL && memcmp(bytes, text, size) == 0;
 }
@@ -107,8 +111,8 @@ python_kind_of_type(struct python_reading *reading, uint64_t type)
 	size_t i;
 
 	if (!python_read_word(reading, type + reading->layout->type_name,
-	    &name, false) || (first = python_memory(reading, name, 1,
-	    false)) == NULL)
+	    &name, true) || (first = python_memory(reading, name, 1,
+	    true)) == NULL)
 		return PYTHON_OTHER;
 	for (i = 0; i < sizeof python_kind_names / sizeof *python_kind_names;
 	    i++) {
@@ -121,7 +125,7 @@ python_kind_of_type(struct python_reading *reading, uint64_t type)
 	return PYTHON_OTHER;
 }
 
-/* The kind of an object, by its type or one that this derives from. */
+/* The kind of an object in use, by its type or one that this derives from. */
 static enum python_kind
 python_kind(struct python_reading *reading, uint64_t object)
 {
@@ -130,26 +134,26 @@ python_kind(struct python_reading *reading, uint64_t object)
 	unsigned i;
 
 	if (object == 0 || !python_read_word(reading, object +
-	    reading->layout->type, &type, false))
+	    reading->layout->type, &type, true))
 		return PYTHON_OTHER;
 	for (i = 0; i < PYTHON_MAX_BASES && type != 0 && kind == PYTHON_OTHER;
 	    i++) {
 		kind = python_kind_of_type(reading, type);
 		if (!python_read_word(reading, type + PYTHON_TYPE_BASE, &type,
-		    false))
+		    true))
 			break;
 	}
 	return kind;
 }
 
-/* The object that a place of another one leads to; 0: none. */
+/* The object that a place of another one, in use, leads to; 0: none. */
 static uint64_t
 python_object_at(struct python_reading *reading, uint64_t at)
 {
 	uint64_t object;
 
 	/* A reference on a frame's stack may have a tag. */
-	return python_read_word(reading, at, &object, false) ?
+	return python_read_word(reading, at, &object, true) ?
 	    object & ~(uint64_t)7 : 0;
 }
 
@@ -163,7 +167,7 @@ python_is_called(struct python_reading *reading, uint64_t function,
 	uint64_t length;
 
 	return string != 0 && python_read_word(reading, string +
-	    reading->layout->length, &length, false) && length == size - 1 &&
+	    reading->layout->length, &length, true) && length == size - 1 &&
 	    python_has_text(reading, string + reading->layout->ascii, name,
 	    size);
 }
@@ -192,7 +196,7 @@ python_future_of_function(struct python_reading *reading, uint64_t function)
 	closure = i == sizeof known / sizeof *known ? 0 :
 	    python_object_at(reading, function + PYTHON_FUNCTION_CLOSURE);
 	if (closure == 0 || !python_read_word(reading, closure + PYTHON_ITEMS,
-	    &n, false))
+	    &n, true))
 		return 0;
 	for (i = 0; i < n && i < PYTHON_MAX_CELLS; i++) {
 		future = python_object_at(reading, closure +
@@ -240,20 +244,20 @@ python_task_of_group(struct python_reading *reading, uint64_t method)
 		return 0;
 	switch (tasks->values) {
 	case PYTHON_VALUES_3_11:
-		if (!python_read_word(reading, group - 32, &values, false))
+		if (!python_read_word(reading, group - 32, &values, true))
 			return 0;
 		break;
 	case PYTHON_VALUES_3_12:
 		/* An address less 1; a dictionary has an even one. */
-		if (!python_read_word(reading, group - 24, &values, false) ||
+		if (!python_read_word(reading, group - 24, &values, true) ||
 		    values++ % 2 == 0)
 			return 0;
 		break;
 	case PYTHON_VALUES_3_13:
 		/* Behind the instance, after a word of numbers. */
 		if (!python_read_word(reading, group + reading->layout->type,
-		    &type, false) || !python_read_word(reading, type +
-		    PYTHON_TYPE_SIZE, &values, false))
+		    &type, true) || !python_read_word(reading, type +
+		    PYTHON_TYPE_SIZE, &values, true))
 			return 0;
 		values += group + sizeof values;
 		break;
@@ -275,7 +279,7 @@ python_woken_by(struct python_reading *reading, uint64_t callback)
 		name = python_object_at(reading, callback +
 		    PYTHON_BUILTIN_DEFINITION);
 		return name != 0 && python_read_word(reading, name, &name,
-		    false) && python_has_text(reading, name, wakeup,
+		    true) && python_has_text(reading, name, wakeup,
 		    sizeof wakeup) ? python_object_at(reading, callback +
 		    PYTHON_BUILTIN_SELF) : 0;
 	case PYTHON_FUNCTION:
@@ -311,12 +315,17 @@ python_first_callback(struct python_reading *reading, uint64_t future,
 		return next;
 	list = python_object_at(reading, future + PYTHON_CALLBACKS);
 	if (list == 0 || !python_read_word(reading, list + PYTHON_ITEMS, &n,
-	    false) || !python_read_word(reading, list + PYTHON_LIST_ITEMS,
-	    &items, false))
+	    true) || !python_read_word(reading, list + PYTHON_LIST_ITEMS,
+	    &items, true))
 		return 0;
 	for (i = 0; i < n && i < PYTHON_MAX_CALLBACKS; i++) {
-		/* Each is a pair of a callback and its context. */
-		next = python_object_at(reading, items + i * sizeof next);
+		/*
+		 * Each is a pair of a callback and its context.  The list may
+		 * just be growing.
+		 */
+		if (!python_read_word(reading, items + i * sizeof next, &next,
+		    false))
+			return 0;
 		if (next != 0)
 			next = python_woken_by(reading, python_object_at(
 			    reading, next + PYTHON_TUPLE_ITEM));
@@ -333,7 +342,7 @@ python_first_awaiting(struct python_reading *reading, uint64_t future,
 {
 	const struct python_tasks *tasks = &reading->layout->tasks;
 	const unsigned char *is_set = python_memory(reading, future +
-	    tasks->awaited_by_is_set, 1, false);
+	    tasks->awaited_by_is_set, 1, true);
 	uint64_t next = python_object_at(reading, future + tasks->awaited_by);
 	uint64_t table, mask, i;
 
@@ -341,12 +350,13 @@ python_first_awaiting(struct python_reading *reading, uint64_t future,
 		return 0;
 	if (*is_set == 0)
 		return python_is_future(reading, next, kind) ? next : 0;
-	if (!python_read_word(reading, next + PYTHON_SET_MASK, &mask, false) ||
-	    !python_read_word(reading, next + PYTHON_SET_TABLE, &table, false))
+	if (!python_read_word(reading, next + PYTHON_SET_MASK, &mask, true) ||
+	    !python_read_word(reading, next + PYTHON_SET_TABLE, &table, true))
 		return 0;
 	for (i = 0; i <= mask && i < PYTHON_MAX_SLOTS; i++) {
-		next = python_object_at(reading, table +
-		    i * PYTHON_SET_ENTRY);
+		if (!python_read_word(reading, table + i * PYTHON_SET_ENTRY,
+		    &next, false))
+			return 0;
 		if (python_is_future(reading, next, kind))
 			return next;
 	}
@@ -379,7 +389,7 @@ python_awaited(struct python_reading *reading, uint64_t frame)
 	const uint64_t locals = frame + tasks->locals;
 	uint64_t top;
 
-	if (!python_read_word(reading, frame + tasks->stack, &top, false))
+	if (!python_read_word(reading, frame + tasks->stack, &top, true))
 		return 0;
 	if (tasks->has_count)
 		top = locals + (top & UINT32_MAX) * sizeof top;
@@ -402,21 +412,21 @@ python_add_awaiting(struct python_reading *reading, uint64_t coroutine,
 	struct python_frames *fresh = &reading->python->fresh;
 	const uint64_t at = coroutine + tasks->frame;
 	const unsigned char *bytes = python_memory(reading, coroutine +
-	    tasks->state, 1, false);
+	    tasks->state, 1, true);
 	struct python_frame *frame;
 
 	if (bytes == NULL || (signed char)*bytes < tasks->suspended_from ||
 	    (signed char)*bytes > tasks->suspended_to ||
 	    !python_reserve(fresh, fresh->n + 1))
 		return false;
-	bytes = python_memory(reading, at, PYTHON_FRAME_SIZE, false);
+	bytes = python_memory(reading, at, PYTHON_FRAME_SIZE, true);
 	if (bytes == NULL)
 		return false;
 	frame = &fresh->frames[fresh->n];
 	frame->frame = at;
 	frame->code = python_word(bytes + layout->code) & ~layout->tag;
 	if (!python_read_code(reading, frame, python_word(bytes +
-	    layout->instruction), false) ||
+	    layout->instruction), true) ||
 	    frame->offset == CPPROFDATA_NO_INSTRUCTION)
 		return false;
 	frame->offset |= CPPROFDATA_AWAITS;
