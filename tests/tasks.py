@@ -120,8 +120,13 @@ class Run:
                 parts = split(frames)
                 hidden.update(dict.fromkeys(own(
                     parts[0] + parts[2] if parts else frames), hits))
-            self.views = [('show', shown, functions(recording, 'show')),
-                          ('hide', hidden, functions(recording, 'hide'))]
+            merged = os.path.join(directory, 'merged')
+            exported = os.path.join(directory, 'exported')
+            cpprof.run('merge', '-o', merged, recording)
+            cpprof.text(recording, f'export cpprofdata {exported}')
+            self.views = [('show', shown, functions(recording, 'show'))] + [
+                ('hide', hidden, functions(path, 'hide'))
+                for path in (recording, merged, exported)]
         row = next(row for row in info['rows'] if row['name'] == 'cpu')
         self.bunch = 1 + PACE * (1 - row['samples'] / max(row['hits'], 1))
 

@@ -153,7 +153,7 @@ enum frame_placeholder {
 	N_FRAME_PLACEHOLDERS
 };
 
-#define AWAITING (UINT64_C(1) << 63)
+#define AWAITING (UINT64_C(1) << 62)	/* no file has so many lines */
 
 /*
  * A program address, or a bare name if the input has no addresses.  Its
