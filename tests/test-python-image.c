@@ -493,6 +493,77 @@ walk_finds_the_stack_that_the_program_sees(void **state)
 	for_images(check_both);
 }
 
+/* ---- tasks that await each other ---- */
+
+/* The word of the image's memory at an address; NULL: it was not read. */
+static unsigned char *
+image_word(struct image *image, uint64_t address)
+{
+	struct image_block *block = image_find(image, address & -(uint64_t)BLOCK);
+
+	return block == NULL ? NULL : block->bytes + address % BLOCK;
+}
+
+/* The task that has a coroutine; 0: none. */
+static uint64_t
+find_task(struct python_reading *reading, uint64_t coroutine)
+{
+	const struct image *image = reading->image;
+	const uint32_t at = reading->layout->tasks.coroutine;
+
+	for (size_t i = 0; i < image->n_blocks; i++)
+		for (int k = 0; k < BLOCK; k += 8) {
+			const uint64_t task = image->blocks[i].address +
+			    (uint64_t)k - at;
+
+			if (python_word(image->blocks[i].bytes + k) ==
+			    coroutine && python_kind(reading, task) ==
+			    PYTHON_TASK)
+				return task;
+		}
+	return 0;
+}
+
+/* The outermost task becomes one that the next one awaits. */
+static void
+check_circle(struct image *image)
+{
+	struct python_walk *walk = calloc(1, sizeof *walk);
+	struct python_runtime runtime;
+	struct python_reading reading = { .runtime = &runtime,
+		.layout = &runtime.layout, .python = walk, .image = image };
+	uint64_t tasks[2];
+	size_t n = 0;
+
+	assert_non_null(walk);
+	assert_true(image_open(image, walk, true, &runtime));
+	assert_true(image_walk(&reading) != SIZE_MAX);
+	for (size_t i = walk->fresh.n; i > 0 && n < 2; i--) {
+		const struct python_frame *frame = &walk->fresh.frames[i - 1];
+
+		if ((frame->offset & CPPROFDATA_AWAITS) == 0)
+			continue;
+		tasks[n] = find_task(&reading, frame->frame -
+		                     runtime.layout.tasks.frame);
+		n += tasks[n] != 0;
+	}
+	assert_int_equal(n, 2);
+	if (runtime.layout.tasks.awaited_by != PYTHON_NO_FIELD) {
+		memcpy(image_word(image, tasks[0] +
+		    runtime.layout.tasks.awaited_by), &tasks[1],
+		    sizeof *tasks);
+		check_stack(image, true);
+	}
+	walk_free(walk);
+}
+
+static void
+walk_goes_once_around_a_circle_of_tasks(void **state)
+{
+	(void)state;
+	for_images(check_circle);
+}
+
 /* ---- memory that changes ---- */
 
 static uint64_t
@@ -624,6 +695,7 @@ main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(walk_finds_the_stack_that_the_program_sees),
 		cmocka_unit_test(walk_refuses_a_stack_with_a_loop_of_no_list),
+		cmocka_unit_test(walk_goes_once_around_a_circle_of_tasks),
 		cmocka_unit_test(walk_ends_in_memory_of_any_contents),
 	};
 
