@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """pystacks.py SEED STEPS FILE -- walks through Python's ways to call, at random.
 
-At the innermost place of each walk it notes its own stack (sys._getframe) and
-writes a byte in the same line, so that each note is one hit of the resource
-bytes-written.  Writes the notes to FILE as JSON: a list of stacks, outermost
+At the innermost place of each walk it notes its own stack (sys._getframe), and what
+awaits its task, and writes a byte in the same line, so that each note is one hit of
+the resource bytes-written.  Writes the notes to FILE as JSON: a list of stacks, outermost
 first, of [qualified name, file, first line, line], with their numbers.
 """
 import asyncio
@@ -22,17 +22,33 @@ import threading
 
 OUT = os.open("/dev/null", os.O_WRONLY)
 NOTES = collections.Counter()
+AWAITING = []   # tasks that await the one that runs, outermost first
 TURN = threading.Lock()  # so that no thread disturbs another one's samples
 libc = ctypes.CDLL(None)
 COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
+def awaiting():
+    """The frames of these tasks' coroutines, outermost first."""
+    for task in AWAITING:
+        coroutine = task.get_coro()
+        while hasattr(coroutine, "cr_frame"):
+            yield coroutine.cr_frame
+            coroutine = coroutine.cr_await
+
+
+def place(frame):
+    code = frame.f_code
+    return (code.co_qualname, code.co_filename, code.co_firstlineno,
+            frame.f_lineno)
+
+
 def note(frame):
     stack = []
     while frame is not None:
-        code = frame.f_code
-        stack.append((code.co_qualname, code.co_filename,
-                      code.co_firstlineno, frame.f_lineno))
+        if frame.f_code.co_qualname == "Handle._run":
+            stack += [place(one) for one in reversed([*awaiting()])]
+        stack.append(place(frame))
         frame = frame.f_back
     NOTES[tuple(reversed(stack))] += 1
     return 0
@@ -199,7 +215,16 @@ async def tasks(seed, steps):
         for _ in range(steps):
             walker.go(3)
             await asyncio.sleep(0)
-    await asyncio.gather(*(task(number) for number in range(3)))
+
+    async def group():
+        AWAITING.append(asyncio.current_task())
+        async with asyncio.TaskGroup() as members:
+            for number in range(3):
+                members.create_task(task(number))
+
+    AWAITING.append(asyncio.current_task())
+    await asyncio.gather(group())
+    AWAITING.clear()
 
 
 def main():
