@@ -36,7 +36,7 @@
 #define PYTHON_MAX_TASKS 64	/* that await each other */
 #define PYTHON_MAX_AWAITING 256	/* frames of theirs */
 #define PYTHON_MAX_FUTURES 8	/* from one task to the next */
-#define PYTHON_MAX_CALLBACKS 16	/* of a future */
+#define PYTHON_MAX_CALLBACKS 64	/* of a future */
 #define PYTHON_MAX_CELLS 16	/* of a function */
 #define PYTHON_MAX_SLOTS 64	/* of a set */
 #define PYTHON_MAX_BASES 4	/* of a type */
