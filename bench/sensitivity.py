@@ -91,6 +91,14 @@ FAULTS = {
         "		unwinder->fresh.n--;\n"
         "	frames_join(unwinder);\n	if (unwinder->end == UNWIND_COMPLETE)\n",
         ("test-stacks.py",), ("test-unwind",)),
+    "awaits": Fault(
+        "an eighth of the samples lacks what awaits its task, in Python 3.11",
+        "cpython/walk.h",
+        "		if (fresh->n > from)\n"
+        "			python_add_tasks(reading, frame);\n",
+        "		if (fresh->n > from && !planted_eighth())\n"
+        "			python_add_tasks(reading, frame);\n",
+        ("tasks.py",)),
     "thread": Fault(
         "an eighth of the threads is not sampled",
         "lib/run/start.c",

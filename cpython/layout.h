@@ -17,8 +17,8 @@
 #define PYTHON_NO_FIELD UINT32_MAX	/* it has no such field */
 
 /*
- * What leads from an asyncio task to those that await it (tasks.h); frame 0: not
- * known.
+ * What leads from an asyncio task to those that await it (tasks.h); frame 0:
+ * not known.
  */
 struct python_tasks {
 	uint32_t frame;		/* of a coroutine: its frame; */
@@ -80,7 +80,7 @@ struct python_runtime {
 
 /* What is read of a frame; all are longer. */
 #define PYTHON_FRAME_SIZE 80
-#define PYTHON_MAX_LOCALS ((uint64_t)1 << 20)	/* bytes of variables and stack */
+#define PYTHON_MAX_LOCALS ((uint64_t)1 << 20)	/* bytes, with its stack */
 
 /* `owner` of a frame that a function or a coroutine has. */
 enum { PYTHON_OWNED_BY_THREAD = 0, PYTHON_OWNED_BY_GENERATOR = 1 };

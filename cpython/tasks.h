@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* tasks.h -- the coroutines that await an asyncio task.
  *
- * The event loop calls each task's coroutine anew, from Handle._run, so the stack
- * of a task that runs does not say for whom it does.  What it is awaited by stands
- * in its memory:
+ * The event loop calls each task's coroutine anew, from Handle._run, so the
+ * stack of a task that runs does not say for whom it does.  What it is awaited
+ * by stands in its memory:
  *
  *	Handle._run	self -> Handle -> callback -> task
  *	task		callbacks -> the task that awaits it, or a future
  *	task		coroutine -> what this awaits -> what that awaits ...
  *
  * Up to 3.13 a callback is a task's own method, or one of asyncio's functions
- * that waits for several: gather, wait, wait_for, shield, and a TaskGroup.  From
+ * that wait for several: gather, wait, wait_for, shield, and a TaskGroup.  From
  * 3.14 on each future knows what it is awaited by.
  *
- * The frames of these coroutines become outer ones of the native frame that runs
- * the task's coroutine:
+ * The frames of these coroutines become outer ones of the native frame that
+ * runs the task's coroutine:
  *
  *	task main	[ main, fetch ]		suspended
  *	task load	[ load, parse ]		runs; fetch awaits it
  *	the list	Handle._run, main, fetch, load, parse
  *
- * Nothing is believed that is not proved by names of types: a Handle leads to the
- * task only if this has the very coroutine that runs.  All memory is checked, and
- * nothing is read without bound.  What cannot be read ends the chain.
+ * Nothing is believed that is not proved by names of types: a Handle leads to
+ * the task only if this has the very coroutine that runs.  All memory is
+ * checked, and nothing is read without bound.  What cannot be read ends the
+ * chain.
  *
  * What a frame in use refers to is in use, too, and so on along the chain: its
- * memory is as live as the frame's.  What an array that may just be moved has is
- * not: the items of lists and sets.
+ * memory is as live as the frame's.  The arrays of lists and sets are not, since
+ * they may just be moved.
  *
  * Part of walk.h, which includes it.
  */
@@ -508,8 +509,8 @@ python_run_task(struct python_reading *reading, uint64_t run,
 
 /*
  * Adds the frames that await the task whose outermost frame is the last one of
- * python->fresh, if it is a task's.  outer: the next frame of the list; 0: there
- * is none.
+ * python->fresh, if it is a task's.  outer: the next frame of the list; 0:
+ * there is none.
  */
 static void
 python_add_tasks(struct python_reading *reading, uint64_t outer)

@@ -6,9 +6,10 @@
  * Nothing of the interpreter is called, no lock is taken, and nothing is
  * changed.  All memory is probed before it is read (lib/base/readable.h), which
  * takes a system call.  A thread state, a frame and its code object that are in
- * use cannot be freed meanwhile, because this is their thread: a page where they
- * lie is probed again after PYTHON_PROBE_EVERY samples.  What may just have been
- * freed is probed each time.
+ * use cannot be freed meanwhile, because this is their thread, nor can what the
+ * frame refers to: a page where they lie is probed again after
+ * PYTHON_PROBE_EVERY samples.  What may just have been freed is probed each
+ * time.
  *
  * All functions: async-signal-safe, on the thread, unless stated otherwise.
  */
