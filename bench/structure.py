@@ -32,6 +32,9 @@ COMMENTS = re.compile(
 FUNCTION = re.compile(
     r"^((?:static |OURS |inline )?[^\n#{};]*)\n(\w+)\(([^{};]*?)\)\n\{\n(.*?)^\}",
     re.M | re.S)
+DECLARED = re.compile(
+    r"^static [^\n{};=]*?\b(\w+)\([^{}]*?\);", re.M)
+POINTED_TO = re.compile(r"\bstruct (\w+) \*")
 STRUCTURE = re.compile(r"\b(?:struct|union|enum) (\w+)\s*\{")
 MACRO = re.compile(r"^#\s*define\s+(\w+)(?:\(|\s+\S)", re.M)
 UNDEFINED = re.compile(r"^#\s*undef\s+(\w+)", re.M)
@@ -68,8 +71,7 @@ class Source:
     def called_once(self):
         """The static functions that the file names in one place only."""
         words = collections.Counter(re.findall(r"\w+", self.code))
-        declared = collections.Counter(re.findall(
-            r"^static [^\n{};=]*?\b(\w+)\([^{}]*?\);", self.code, re.M))
+        declared = collections.Counter(DECLARED.findall(self.code))
         return {name for name in self.statics()
                 if words[name] - 1 - declared[name] == 1}
 
@@ -91,6 +93,17 @@ def in_two_places(sources, names_of):
             if len(paths) > 1}
 
 
+def left_to_includers(sources):
+    """What the headers of both halves declare and do not define: each half has its
+    own, by the same contract."""
+    headers = [one for one in sources if one.path.endswith(".h") and
+               one.path.split("/")[0] in ("dwarf", "cpython")]
+    defined = set().union(*(one.structures | one.statics() for one in headers))
+    return {name for one in headers
+            for name in DECLARED.findall(one.code) +
+            POINTED_TO.findall(one.code)} - defined
+
+
 def undefined_in_rows(place="lib"):
     """The macros that .def files take from the files that include them."""
     return {name for folder, _, names in os.walk(place) for each in names
@@ -103,9 +116,12 @@ def shared_names(sources):
     # The users of a .def file define what its rows become.
     rows = set().union(undefined_in_rows(),
                        *(one.undefined for one in sources))
+    theirs = left_to_includers(sources)
     return {
-        "static functions": in_two_places(sources, Source.statics),
-        "structures": in_two_places(sources, lambda one: one.structures),
+        "static functions": in_two_places(
+            sources, lambda one: one.statics() - theirs),
+        "structures": in_two_places(
+            sources, lambda one: one.structures - theirs),
         "macros": in_two_places(sources, lambda one: {
             name for name in one.macros - rows
             if not name.endswith("_H")}),

@@ -21,15 +21,19 @@
  * not known.
  */
 struct python_tasks {
-	uint32_t frame;		/* of a coroutine: its frame; */
-	uint32_t state;		/* a byte, of such a value if it awaits: */
-	int suspended_from, suspended_to;
+	uint32_t frame;		/* of a coroutine: its frame */
+	uint32_t state;		/* likewise: a byte that says whether it runs */
+	int suspended_from;	/* its values when it is suspended: in a yield, */
+	int suspended_to;	/* and when it awaits; the same up to 3.12 */
 	uint32_t locals, stack;	/* of a frame: its variables, and where its
-				   stack ends; */
-	bool has_count;		/* else an address: how many words of both; */
-	uint32_t awaited;	/* what it awaits is the so many-th last one */
-	uint32_t coroutine;	/* of a task; and by whom it is awaited: */
-	uint32_t awaited_by, awaited_by_is_set;
+				   stack ends: */
+	bool has_count;		/* so many words of both, else its address */
+	uint32_t awaited;	/* how far below the end of the stack what it
+				   awaits lies, in words */
+	uint32_t coroutine;	/* of a task */
+	uint32_t awaited_by;	/* of a task: who awaits it; PYTHON_NO_FIELD: its
+				   callbacks say that */
+	uint32_t awaited_by_is_set;	/* a byte: whether there are several */
 	enum {			/* where an instance has its attributes */
 		PYTHON_VALUES_3_11, PYTHON_VALUES_3_12, PYTHON_VALUES_3_13
 	} values;

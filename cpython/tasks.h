@@ -22,12 +22,14 @@
  *
  * Nothing is believed that is not proved by names of types: a Handle leads to
  * the task only if this has the very coroutine that runs.  All memory is
- * checked, and nothing is read without bound.  What cannot be read ends the
- * chain.
+ * checked, and nothing is read without bound: PYTHON_MAX_OBJECTS are looked at
+ * for one loop.  What cannot be read ends the chain.
  *
  * What a frame in use refers to is in use, too, and so on along the chain: its
- * memory is as live as the frame's.  The arrays of lists and sets are not, since
- * they may just be moved.
+ * memory is as live as the frame's.  By asyncio's rules only the thread of the
+ * loop changes these objects, and this is that thread.  The arrays of lists and
+ * sets are not live, since the thread may just be moving one; neither is what
+ * their entries refer to, until it is proved to be a task or future.
  *
  * Part of walk.h, which includes it.
  */
@@ -41,6 +43,7 @@
 #define PYTHON_MAX_CELLS 16	/* of a function */
 #define PYTHON_MAX_SLOTS 64	/* of a set */
 #define PYTHON_MAX_BASES 4	/* of a type */
+#define PYTHON_MAX_OBJECTS 1024	/* whose kind is asked */
 
 /* Offsets that are the same in all versions. */
 enum {
@@ -56,7 +59,9 @@ enum {
 	PYTHON_BUILTIN_DEFINITION = 16, PYTHON_BUILTIN_SELF = 24,
 	PYTHON_PARTIAL_FUNCTION = 16, PYTHON_PARTIAL_ARGUMENTS = 24,
 	PYTHON_HANDLE_CALLBACK = 24, PYTHON_STEP_TASK = 16,
-	PYTHON_CALLBACK = 24, PYTHON_CALLBACKS = 40	/* of a future */
+	PYTHON_CALLBACK = 24, PYTHON_CALLBACKS = 40,	/* of a future */
+	PYTHON_PARENT = 4	/* _parent_task of a TaskGroup is the fifth that
+				   its __init__ sets */
 };
 
 enum python_kind {
@@ -93,12 +98,26 @@ static const struct python_kind_name {
 #undef PYTHON_KIND
 };
 
-/* Whether a text with its NUL is there, that something in use has. */
+/* The bytes of what a frame in use leads to; NULL: they cannot be read. */
+static const unsigned char *
+python_task_bytes(struct python_reading *reading, uint64_t at, size_t size)
+{
+	return python_memory(reading, at, size, !reading->is_of_array);
+}
+
+/* A word of it.  False: it cannot be read. */
+static bool
+python_task_word(struct python_reading *reading, uint64_t at, uint64_t *word)
+{
+	return python_read_word(reading, at, word, !reading->is_of_array);
+}
+
+/* Whether a text with its NUL is there. */
 static bool
 python_has_text(struct python_reading *reading, uint64_t at, const char *text,
     size_t size)
 {
-	const unsigned char *bytes = python_memory(reading, at, size, true);
+	const unsigned char *bytes = python_task_bytes(reading, at, size);
 
 	return bytes != NULL && memcmp(bytes, text, size) == 0;
 }
@@ -111,9 +130,8 @@ python_kind_of_type(struct python_reading *reading, uint64_t type)
 	uint64_t name;
 	size_t i;
 
-	if (!python_read_word(reading, type + reading->layout->type_name,
-	    &name, true) || (first = python_memory(reading, name, 1,
-	    true)) == NULL)
+	if (!python_task_word(reading, type + reading->layout->type_name,
+	    &name) || (first = python_task_bytes(reading, name, 1)) == NULL)
 		return PYTHON_OTHER;
 	for (i = 0; i < sizeof python_kind_names / sizeof *python_kind_names;
 	    i++) {
@@ -126,7 +144,7 @@ python_kind_of_type(struct python_reading *reading, uint64_t type)
 	return PYTHON_OTHER;
 }
 
-/* The kind of an object in use, by its type or one that this derives from. */
+/* The kind of an object, by its type or one that this derives from. */
 static enum python_kind
 python_kind(struct python_reading *reading, uint64_t object)
 {
@@ -134,27 +152,26 @@ python_kind(struct python_reading *reading, uint64_t object)
 	uint64_t type;
 	unsigned i;
 
-	if (object == 0 || !python_read_word(reading, object +
-	    reading->layout->type, &type, true))
+	if (object == 0 || ++reading->n_objects > PYTHON_MAX_OBJECTS ||
+	    !python_task_word(reading, object + reading->layout->type, &type))
 		return PYTHON_OTHER;
 	for (i = 0; i < PYTHON_MAX_BASES && type != 0 && kind == PYTHON_OTHER;
 	    i++) {
 		kind = python_kind_of_type(reading, type);
-		if (!python_read_word(reading, type + PYTHON_TYPE_BASE, &type,
-		    true))
+		if (!python_task_word(reading, type + PYTHON_TYPE_BASE, &type))
 			break;
 	}
 	return kind;
 }
 
-/* The object that a place of another one, in use, leads to; 0: none. */
+/* The object that a place of another one leads to; 0: none. */
 static uint64_t
 python_object_at(struct python_reading *reading, uint64_t at)
 {
 	uint64_t object;
 
 	/* A reference on a frame's stack may have a tag. */
-	return python_read_word(reading, at, &object, true) ?
+	return python_task_word(reading, at, &object) ?
 	    object & ~(uint64_t)7 : 0;
 }
 
@@ -167,8 +184,8 @@ python_is_called(struct python_reading *reading, uint64_t function,
 	    PYTHON_FUNCTION_NAME);
 	uint64_t length;
 
-	return string != 0 && python_read_word(reading, string +
-	    reading->layout->length, &length, true) && length == size - 1 &&
+	return string != 0 && python_task_word(reading, string +
+	    reading->layout->length, &length) && length == size - 1 &&
 	    python_has_text(reading, string + reading->layout->ascii, name,
 	    size);
 }
@@ -196,8 +213,8 @@ python_future_of_function(struct python_reading *reading, uint64_t function)
 			break;
 	closure = i == sizeof known / sizeof *known ? 0 :
 	    python_object_at(reading, function + PYTHON_FUNCTION_CLOSURE);
-	if (closure == 0 || !python_read_word(reading, closure + PYTHON_ITEMS,
-	    &n, true))
+	if (closure == 0 ||
+	    !python_task_word(reading, closure + PYTHON_ITEMS, &n))
 		return 0;
 	for (i = 0; i < n && i < PYTHON_MAX_CELLS; i++) {
 		future = python_object_at(reading, closure +
@@ -237,6 +254,7 @@ python_task_of_group(struct python_reading *reading, uint64_t method)
 	    PYTHON_METHOD_FUNCTION);
 	const uint64_t group = python_object_at(reading, method +
 	    PYTHON_METHOD_SELF);
+	const unsigned char *numbers;
 	uint64_t values = 0, type;
 
 	if (python_kind(reading, group) != PYTHON_TASK_GROUP ||
@@ -245,27 +263,33 @@ python_task_of_group(struct python_reading *reading, uint64_t method)
 		return 0;
 	switch (tasks->values) {
 	case PYTHON_VALUES_3_11:
-		if (!python_read_word(reading, group - 32, &values, true))
+		if (!python_task_word(reading, group - 32, &values))
 			return 0;
 		break;
 	case PYTHON_VALUES_3_12:
 		/* An address less 1; a dictionary has an even one. */
-		if (!python_read_word(reading, group - 24, &values, true) ||
+		if (!python_task_word(reading, group - 24, &values) ||
 		    values++ % 2 == 0)
 			return 0;
 		break;
 	case PYTHON_VALUES_3_13:
-		/* Behind the instance, after a word of numbers. */
-		if (!python_read_word(reading, group + reading->layout->type,
-		    &type, true) || !python_read_word(reading, type +
-		    PYTHON_TYPE_SIZE, &values, true))
+		/*
+		 * Behind the instance, after their number, how many are set,
+		 * and whether they are valid: a dictionary may have taken them
+		 * over.
+		 */
+		if (!python_task_word(reading, group + reading->layout->type,
+		    &type) || !python_task_word(reading, type +
+		    PYTHON_TYPE_SIZE, &values) ||
+		    (numbers = python_task_bytes(reading, group + values,
+		    sizeof values)) == NULL ||
+		    numbers[0] <= PYTHON_PARENT || numbers[3] != 1)
 			return 0;
 		values += group + sizeof values;
 		break;
 	}
-	/* _parent_task is the fifth that its __init__ sets. */
 	return values == 0 ? 0 : python_object_at(reading, values +
-	    4 * sizeof values);
+	    PYTHON_PARENT * sizeof values);
 }
 
 /* The task or future that a callback wakes; 0: not known. */
@@ -279,8 +303,8 @@ python_woken_by(struct python_reading *reading, uint64_t callback)
 	case PYTHON_BUILTIN:
 		name = python_object_at(reading, callback +
 		    PYTHON_BUILTIN_DEFINITION);
-		return name != 0 && python_read_word(reading, name, &name,
-		    true) && python_has_text(reading, name, wakeup,
+		return name != 0 && python_task_word(reading, name, &name) &&
+		    python_has_text(reading, name, wakeup,
 		    sizeof wakeup) ? python_object_at(reading, callback +
 		    PYTHON_BUILTIN_SELF) : 0;
 	case PYTHON_FUNCTION:
@@ -315,25 +339,23 @@ python_first_callback(struct python_reading *reading, uint64_t future,
 	if (python_is_future(reading, next, kind))
 		return next;
 	list = python_object_at(reading, future + PYTHON_CALLBACKS);
-	if (list == 0 || !python_read_word(reading, list + PYTHON_ITEMS, &n,
-	    true) || !python_read_word(reading, list + PYTHON_LIST_ITEMS,
-	    &items, true))
+	if (list == 0 || !python_task_word(reading, list + PYTHON_ITEMS, &n) ||
+	    !python_task_word(reading, list + PYTHON_LIST_ITEMS, &items))
 		return 0;
-	for (i = 0; i < n && i < PYTHON_MAX_CALLBACKS; i++) {
-		/*
-		 * Each is a pair of a callback and its context.  The list may
-		 * just be growing.
-		 */
-		if (!python_read_word(reading, items + i * sizeof next, &next,
-		    false))
-			return 0;
+	/* The list may just be growing. */
+	reading->is_of_array = true;
+	for (i = 0, next = 0; i < n && i < PYTHON_MAX_CALLBACKS; i++) {
+		/* Each is a pair of a callback and its context. */
+		next = python_object_at(reading, items + i * sizeof next);
 		if (next != 0)
 			next = python_woken_by(reading, python_object_at(
 			    reading, next + PYTHON_TUPLE_ITEM));
 		if (python_is_future(reading, next, kind))
-			return next;
+			break;
+		next = 0;
 	}
-	return 0;
+	reading->is_of_array = false;
+	return next;
 }
 
 /* The same from 3.14 on. */
@@ -342,8 +364,8 @@ python_first_awaiting(struct python_reading *reading, uint64_t future,
     enum python_kind *kind)
 {
 	const struct python_tasks *tasks = &reading->layout->tasks;
-	const unsigned char *is_set = python_memory(reading, future +
-	    tasks->awaited_by_is_set, 1, true);
+	const unsigned char *is_set = python_task_bytes(reading, future +
+	    tasks->awaited_by_is_set, 1);
 	uint64_t next = python_object_at(reading, future + tasks->awaited_by);
 	uint64_t table, mask, i;
 
@@ -351,17 +373,19 @@ python_first_awaiting(struct python_reading *reading, uint64_t future,
 		return 0;
 	if (*is_set == 0)
 		return python_is_future(reading, next, kind) ? next : 0;
-	if (!python_read_word(reading, next + PYTHON_SET_MASK, &mask, true) ||
-	    !python_read_word(reading, next + PYTHON_SET_TABLE, &table, true))
+	if (!python_task_word(reading, next + PYTHON_SET_MASK, &mask) ||
+	    !python_task_word(reading, next + PYTHON_SET_TABLE, &table))
 		return 0;
-	for (i = 0; i <= mask && i < PYTHON_MAX_SLOTS; i++) {
-		if (!python_read_word(reading, table + i * PYTHON_SET_ENTRY,
-		    &next, false))
-			return 0;
+	/* So may the set. */
+	reading->is_of_array = true;
+	for (i = 0, next = 0; i <= mask && i < PYTHON_MAX_SLOTS; i++) {
+		next = python_object_at(reading, table + i * PYTHON_SET_ENTRY);
 		if (python_is_future(reading, next, kind))
-			return next;
+			break;
+		next = 0;
 	}
-	return 0;
+	reading->is_of_array = false;
+	return next;
 }
 
 /* The first task that awaits another one; 0: none, or it cannot be told. */
@@ -390,7 +414,7 @@ python_awaited(struct python_reading *reading, uint64_t frame)
 	const uint64_t locals = frame + tasks->locals;
 	uint64_t top;
 
-	if (!python_read_word(reading, frame + tasks->stack, &top, true))
+	if (!python_task_word(reading, frame + tasks->stack, &top))
 		return 0;
 	if (tasks->has_count)
 		top = locals + (top & UINT32_MAX) * sizeof top;
@@ -412,15 +436,17 @@ python_add_awaiting(struct python_reading *reading, uint64_t coroutine,
 	const struct python_tasks *tasks = &layout->tasks;
 	struct python_frames *fresh = &reading->python->fresh;
 	const uint64_t at = coroutine + tasks->frame;
-	const unsigned char *bytes = python_memory(reading, coroutine +
-	    tasks->state, 1, true);
+	const unsigned char *bytes = python_task_bytes(reading, coroutine +
+	    tasks->state, 1);
 	struct python_frame *frame;
+	int state;
 
-	if (bytes == NULL || (signed char)*bytes < tasks->suspended_from ||
-	    (signed char)*bytes > tasks->suspended_to ||
-	    !python_reserve(fresh, fresh->n + 1))
+	if (bytes == NULL || !python_reserve(fresh, fresh->n + 1))
 		return false;
-	bytes = python_memory(reading, at, PYTHON_FRAME_SIZE, true);
+	state = (signed char)*bytes;
+	if (state < tasks->suspended_from || state > tasks->suspended_to)
+		return false;
+	bytes = python_task_bytes(reading, at, PYTHON_FRAME_SIZE);
 	if (bytes == NULL)
 		return false;
 	frame = &fresh->frames[fresh->n];
@@ -432,11 +458,15 @@ python_add_awaiting(struct python_reading *reading, uint64_t coroutine,
 		return false;
 	frame->offset |= CPPROFDATA_AWAITS;
 	fresh->n++;
-	*next = python_awaited(reading, at);
+	/* In a `yield` of its own, what lies on its stack is not awaited. */
+	*next = state == tasks->suspended_to ? python_awaited(reading, at) : 0;
 	return true;
 }
 
-/* Adds the frames of a task's coroutines.  False: there are none. */
+/*
+ * Adds the frames of a task's coroutines.  False: there are none, or one cannot
+ * be added, so that those around it would seem to await what they do not.
+ */
 static bool
 python_add_task(struct python_reading *reading, uint64_t task, size_t most)
 {
@@ -446,17 +476,21 @@ python_add_task(struct python_reading *reading, uint64_t task, size_t most)
 	uint64_t at = python_object_at(reading, task +
 	    reading->layout->tasks.coroutine), next;
 	enum python_kind kind;
+	bool is_whole = true;
 	size_t i, k;
 
-	for (i = 0; at != 0 && i < most; i++, at = next) {
+	for (i = 0; at != 0 && is_whole; i++, at = next) {
 		kind = python_kind(reading, at);
 		if (kind == PYTHON_WRAPPER)
 			next = python_object_at(reading, at + PYTHON_CONTENT);
-		else if ((kind != PYTHON_COROUTINE &&
-		    kind != PYTHON_GENERATOR) ||
-		    !python_add_awaiting(reading, at, &next))
+		else if (kind != PYTHON_COROUTINE && kind != PYTHON_GENERATOR)
 			break;
+		else
+			is_whole = i < most &&
+			    python_add_awaiting(reading, at, &next);
 	}
+	if (!is_whole)
+		fresh->n = from;
 	/* They were met from the outermost one on. */
 	for (i = from, k = fresh->n; i + 1 < k; i++) {
 		moved = fresh->frames[i];
@@ -474,10 +508,10 @@ python_is_running_coroutine(struct python_reading *reading, uint64_t object)
 	const unsigned char *name;
 	uint64_t at;
 
-	return python_read_word(reading, object + reading->layout->type, &at,
-	    true) && python_read_word(reading, at +
-	    reading->layout->type_name, &at, true) &&
-	    (name = python_memory(reading, at, sizeof coroutine, true)) !=
+	return python_task_word(reading, object + reading->layout->type,
+	    &at) && python_task_word(reading, at +
+	    reading->layout->type_name, &at) &&
+	    (name = python_task_bytes(reading, at, sizeof coroutine)) !=
 	    NULL && memcmp(name, coroutine, sizeof coroutine) == 0;
 }
 
@@ -526,11 +560,12 @@ python_add_tasks(struct python_reading *reading, uint64_t outer)
 
 	if (tasks->frame == 0 || outer == 0)
 		return;
+	reading->n_objects = 0;
 	/* A coroutine that a function has called. */
-	bytes = python_memory(reading, frame, PYTHON_FRAME_SIZE, true);
+	bytes = python_task_bytes(reading, frame, PYTHON_FRAME_SIZE);
 	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_GENERATOR)
 		return;
-	bytes = python_memory(reading, outer, PYTHON_FRAME_SIZE, true);
+	bytes = python_task_bytes(reading, outer, PYTHON_FRAME_SIZE);
 	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_THREAD ||
 	    !python_is_running_coroutine(reading, frame - tasks->frame))
 		return;

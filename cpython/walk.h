@@ -32,15 +32,15 @@
  * This is code of two files: that of the collector, which reads its own memory,
  * and that of the sampler outside, which reads another process's.  Each includes
  * this header once, after lib/cpprofdata.h and definitions of these types; the
- * functions that are declared below are its own, too.  (The sampler has other
- * names for them, and macros that lead there.)
+ * functions that are declared below are its own, too: each file defines them.
  *
  *	struct python_frame	has frame, code, tag, mark, probed, offset and
  *				native, as lib/python/python.h explains them
  *	struct python_frames	an array of frames: frames, n
  *	struct python_reading	what all functions get: runtime, layout; state,
  *				whose list is read; n_placed, innermost,
- *				outermost, is_partial, is_cut; and python,
+ *				outermost, is_partial, is_cut; is_of_array and
+ *				n_objects of tasks.h, 0 at first; and python,
  *				which leads to fresh, the frames of this walk,
  *				to states, n_states of PYTHON_MAX_STATES,
  *				n_searched, n_walks and code_type

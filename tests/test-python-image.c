@@ -89,7 +89,8 @@ struct python_reading {
 	struct image *image;
 	uint64_t state;
 	size_t n_placed, innermost, outermost;
-	bool is_cut, is_partial;
+	bool is_cut, is_partial, is_of_array;
+	unsigned n_objects;
 };
 
 #include "cpython/walk.h"

@@ -43,6 +43,9 @@ struct python_reading {
 				   PYTHON_NOT_PLACED */
 	bool is_cut;		/* the list is not read to its end */
 	bool is_partial;	/* the native stack is, so anchors may be lost */
+	bool is_of_array;	/* what is read hangs on an entry of a list or set,
+				   which may just be moved */
+	unsigned n_objects;	/* that a chain of tasks has looked at */
 };
 
 #include "cpython/walk.h"
@@ -182,7 +185,7 @@ have_states(struct python_reading *reading)
 }
 
 static bool
-is_awaiting(const struct python_frame *frame)
+python_is_awaiting(const struct python_frame *frame)
 {
 	return frame->offset != CPPROFDATA_NO_INSTRUCTION &&
 	    (frame->offset & CPPROFDATA_AWAITS) != 0;
@@ -199,7 +202,7 @@ find_same(struct python_reading *reading, uint64_t at)
 	size_t from = reading->candidate, i;
 
 	while (from > 0 && (frames[from - 1].frame > at ||
-	    is_awaiting(&frames[from - 1])))
+	    python_is_awaiting(&frames[from - 1])))
 		from--;
 	for (i = from; i > 0 && from - i < NEAR_FRAMES; i--) {
 		if (frames[i - 1].frame != at)
@@ -496,7 +499,7 @@ python_walk(struct python *python, struct unwinder *unwinder, uint32_t tid,
 
 /* Makes a frame the only one of python->fresh.  False: no memory. */
 static bool
-keep_last(struct python *python, const struct python_frame *frame)
+python_keep_last(struct python *python, const struct python_frame *frame)
 {
 	if (!python_reserve(&python->fresh, 1))
 		return false;
@@ -507,7 +510,7 @@ keep_last(struct python *python, const struct python_frame *frame)
 
 /* A signature with the frames of python->fresh. */
 static uint64_t
-sign_fresh(struct python *python, uint64_t signature)
+python_sign_frames(struct python *python, uint64_t signature)
 {
 	const struct python_frames *fresh = &python->fresh;
 	size_t i;
@@ -558,11 +561,11 @@ python_signature(struct python *python, struct unwinder *unwinder,
 				return false;
 			n++;
 			*signature = python_mix(*signature, at);
-			if (frame.code != 0 && !keep_last(python, &frame))
+			if (frame.code != 0 && !python_keep_last(python, &frame))
 				return false;
 			if (is_entry && python->fresh.n > 0)
 				python_add_tasks(&reading, next);
-			*signature = sign_fresh(python, *signature);
+			*signature = python_sign_frames(python, *signature);
 			python->fresh.n = is_entry ? 0 : python->fresh.n;
 		}
 	}

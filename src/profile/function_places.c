@@ -23,7 +23,7 @@ struct function_place {
 static uint32_t
 first_line_of(const struct frame *frame)
 {
-	return (uint32_t)((frame->address & ~AWAITING) >> 32);
+	return (uint32_t)((frame->address & ~FRAME_AWAITS) >> 32);
 }
 
 static void

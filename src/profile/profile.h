@@ -153,7 +153,7 @@ enum frame_placeholder {
 	N_FRAME_PLACEHOLDERS
 };
 
-#define AWAITING (UINT64_C(1) << 62)	/* no file has so many lines */
+#define FRAME_AWAITS (UINT64_C(1) << 62)	/* no file has so many lines */
 
 /*
  * A program address, or a bare name if the input has no addresses.  Its
@@ -174,7 +174,7 @@ struct frame {
 				 * source file, and its address only
 				 * distinguishes it from others there */
 	bool is_awaiting;	/* likewise, and it did not run: it awaits what
-				 * is below it; AWAITING is in its address */
+				 * is below it; FRAME_AWAITS is in its address */
 	bool has_debug_lines;	/* lines and inlined locations come from debug
 				 * information, not from the input */
 	bool lacked_lines;	/* when the profile was loaded */

@@ -71,13 +71,13 @@ enum {
 	READER_SEARCH_EVERY = 16,
 };
 
-struct outside_frame {
+struct python_frame {
 	uint64_t frame, code, tag, mark, probed;
 	uint32_t offset, native;
 };
 
-struct outside_frames {
-	struct outside_frame *frames;
+struct python_frames {
+	struct python_frame *frames;
 	size_t n, capacity;
 };
 
@@ -89,8 +89,8 @@ struct python_group {
 };
 
 /* What the walk of one sample works on. */
-struct outside_walk {
-	struct outside_frames fresh;
+struct python_walk_state {
+	struct python_frames fresh;
 	uint64_t states[PYTHON_MAX_STATES];
 	unsigned n_states;
 	uint32_t n_searched;
@@ -105,14 +105,16 @@ struct outside_walk {
 
 struct python_reader;
 
-struct outside_reading {
+struct python_reading {
 	const struct python_runtime *runtime;
 	const struct python_layout *layout;
-	struct outside_walk *python;
+	struct python_walk_state *python;
 	uint64_t state;
 	size_t n_placed, innermost, outermost;
 	bool is_cut;
 	bool is_partial;
+	bool is_of_array;	/* and n_objects: see lib/python/python.c */
+	unsigned n_objects;
 	/* Of a reader: */
 	struct python_reader *reader;
 	uint32_t tid;		/* as the process sees it */
@@ -122,20 +124,6 @@ struct outside_reading {
 	const struct profile *profile;
 };
 
-/* Its names for what is here. */
-#define python_frames outside_frames
-#define python_frame outside_frame
-#define python_reading outside_reading
-#define python_memory outside_memory
-#define python_is_state_live outside_is_state_live
-#define python_is_thread outside_is_thread
-#define python_is_as_before outside_is_as_before
-#define python_reserve outside_reserve
-#define python_place outside_place
-#define python_n_native outside_n_native
-#define python_native_sp outside_native_sp
-#define python_native_address outside_native_address
-#define python_is_greenlet outside_is_greenlet
 #include "cpython/walk.h"
 
 /* A code object that a reader meets for the first time. */
@@ -162,7 +150,7 @@ struct sample_snapshot {
 	struct python_group *groups;		/* [n_groups] */
 	size_t n_groups;
 	size_t n;
-	struct outside_frame frames[];
+	struct python_frame frames[];
 };
 
 /* What a reader remembers of a thread. */
@@ -226,7 +214,7 @@ struct python_reader {
 
 	/* Of the present sample: */
 	pid_t tid;
-	struct outside_walk python;
+	struct python_walk_state python;
 	uint32_t turn;
 	unsigned char *arena;
 	size_t n_arena;
@@ -259,7 +247,7 @@ struct sample_python {
 
 	struct sample_snapshot *snapshots[PYTHON_BUCKETS];	/* by time */
 	uint64_t next_clean_ns;
-	struct outside_frames placed;
+	struct python_frames placed;
 	size_t n_outside;	/* native frames that are not of the stack */
 	struct sample_python_frame *frames;	/* of the last stack */
 	size_t frames_capacity;
@@ -341,7 +329,7 @@ python_reader_use(struct python_reader *reader, uint64_t at, size_t size)
 }
 
 static inline const unsigned char *
-outside_memory(struct outside_reading *reading, uint64_t at, size_t size,
+python_memory(struct python_reading *reading, uint64_t at, size_t size,
     bool is_live)
 {
 	struct python_reader *reader = reading->reader;
@@ -432,14 +420,14 @@ python_reader_remember(struct python_reader *reader, struct python_memo *memo)
 /* ---- what the walk needs ---- */
 
 static inline bool
-outside_is_state_live(uint64_t state)
+python_is_state_live(uint64_t state)
 {
 	(void)state;
 	return false;
 }
 
 static inline bool
-outside_is_thread(const struct outside_reading *reading, uint64_t ident,
+python_is_thread(const struct python_reading *reading, uint64_t ident,
     uint64_t tid)
 {
 	(void)ident;
@@ -447,7 +435,7 @@ outside_is_thread(const struct outside_reading *reading, uint64_t ident,
 }
 
 static bool
-outside_reserve(struct outside_frames *frames, size_t n)
+python_reserve(struct python_frames *frames, size_t n)
 {
 	struct error ignored = { 0 };
 
@@ -456,8 +444,8 @@ outside_reserve(struct outside_frames *frames, size_t n)
 }
 
 static bool
-outside_is_as_before(struct outside_reading *reading,
-    struct outside_frame *frame, uint64_t instruction)
+python_is_as_before(struct python_reading *reading,
+    struct python_frame *frame, uint64_t instruction)
 {
 	(void)reading;
 	(void)frame;
@@ -467,9 +455,9 @@ outside_is_as_before(struct outside_reading *reading,
 
 /* The native frames are not known yet: notes the group. */
 static bool
-outside_place(struct outside_reading *reading, size_t from, uint64_t anchor)
+python_place(struct python_reading *reading, size_t from, uint64_t anchor)
 {
-	struct outside_walk *python = reading->python;
+	struct python_walk_state *python = reading->python;
 	struct error ignored = { 0 };
 
 	if (memory_grow(&python->groups, &python->groups_capacity,
@@ -483,26 +471,26 @@ outside_place(struct outside_reading *reading, size_t from, uint64_t anchor)
 }
 
 static inline size_t
-outside_n_native(const struct outside_reading *reading)
+python_n_native(const struct python_reading *reading)
 {
 	return reading->stack->n - reading->stack->n_kernel;
 }
 
 static inline uint64_t
-outside_native_sp(const struct outside_reading *reading, size_t i)
+python_native_sp(const struct python_reading *reading, size_t i)
 {
 	return reading->stack->frames[reading->stack->n - 1 - i].sp;
 }
 
 static inline uint64_t
-outside_native_address(const struct outside_reading *reading, size_t i)
+python_native_address(const struct python_reading *reading, size_t i)
 {
 	return reading->stack->frames[reading->stack->n - 1 - i].pc;
 }
 
 /* By the name that a module needs to be imported as greenlet's. */
 static inline bool
-outside_is_greenlet(const struct outside_reading *reading, size_t i)
+python_is_greenlet(const struct python_reading *reading, size_t i)
 {
 	static const char prefix[] = "/_greenlet.";
 	const uint32_t module =
@@ -559,10 +547,10 @@ python_reader_memo(struct python_reader *reader,
 
 /* Whether the thread has states; searches for them if those known are gone. */
 static bool
-python_reader_find_states(struct outside_reading *reading,
+python_reader_find_states(struct python_reading *reading,
                           struct python_memo *memo)
 {
-	struct outside_walk *python = reading->python;
+	struct python_walk_state *python = reading->python;
 	unsigned i;
 
 	python->n_states = memo->n_states;
@@ -586,7 +574,7 @@ python_reader_find_states(struct outside_reading *reading,
 
 /* Reads the list that begins with a frame or, in 3.11, a _PyCFrame. */
 static bool
-python_reader_walk_list(struct outside_reading *reading, uint64_t start)
+python_reader_walk_list(struct python_reading *reading, uint64_t start)
 {
 	return start == 0 ||
 	    (reading->layout->is_entry != PYTHON_NO_FIELD ?
@@ -599,7 +587,7 @@ python_reader_walk_list(struct outside_reading *reading, uint64_t start)
  * been entered and is not complete.  From 3.13 on it is added to the list last.
  */
 static bool
-python_reader_walk_outer(struct outside_reading *reading)
+python_reader_walk_outer(struct python_reading *reading)
 {
 	const struct python_layout *layout = reading->layout;
 	uint64_t start;
@@ -618,9 +606,9 @@ python_reader_walk_outer(struct outside_reading *reading)
 
 /* Reads the lists of all states; false: they cannot be read. */
 static bool
-python_reader_walk(struct outside_reading *reading, bool *is_outer)
+python_reader_walk(struct python_reading *reading, bool *is_outer)
 {
-	struct outside_walk *python = reading->python;
+	struct python_walk_state *python = reading->python;
 	uint64_t start;
 
 	for (unsigned i = 0; i < python->n_states; i++) {
@@ -644,7 +632,7 @@ python_reader_walk(struct outside_reading *reading, bool *is_outer)
 /* Whether a code object has been described; notes that it is now. */
 static bool
 python_reader_knows(struct python_reader *reader, uint32_t serial,
-                    const struct outside_frame *frame)
+                    const struct python_frame *frame)
 {
 	const uint64_t key = python_mix(python_mix(frame->tag, frame->code),
 	                                serial) | 1;
@@ -671,8 +659,8 @@ python_reader_knows(struct python_reader *reader, uint32_t serial,
 
 /* What a code object says of itself; NULL: nothing that can be used. */
 static struct python_description *
-python_reader_describe(struct outside_reading *reading,
-                       const struct outside_frame *frame)
+python_reader_describe(struct python_reading *reading,
+                       const struct python_frame *frame)
 {
 	struct python_reader *reader = reading->reader;
 	struct python_description *description;
@@ -707,9 +695,9 @@ python_reader_describe(struct outside_reading *reading,
 }
 
 static struct python_description *
-python_reader_describe_all(struct outside_reading *reading, uint32_t serial)
+python_reader_describe_all(struct python_reading *reading, uint32_t serial)
 {
-	const struct outside_frames *fresh = &reading->python->fresh;
+	const struct python_frames *fresh = &reading->python->fresh;
 	struct python_description *all = NULL, *one;
 
 	for (size_t i = 0; i < fresh->n; i++) {
@@ -735,9 +723,9 @@ python_reader_describe_all(struct outside_reading *reading, uint32_t serial)
  * for its turn, this saves what they would refuse.
  */
 static bool
-python_reader_verify(struct outside_reading *reading)
+python_reader_verify(struct python_reading *reading)
 {
-	const struct outside_walk *python = reading->python;
+	const struct python_walk_state *python = reading->python;
 	const struct python_layout *layout = reading->layout;
 	uint64_t words[2] = { 0 };
 	struct iovec local = { words, sizeof words }, remote[2];
@@ -778,7 +766,7 @@ python_reader_deliver(struct python_reader *reader,
 }
 
 static struct sample_snapshot *
-python_reader_make_snapshot(const struct outside_walk *python)
+python_reader_make_snapshot(const struct python_walk_state *python)
 {
 	const size_t n = python->fresh.n, n_groups = python->n_groups;
 	struct sample_snapshot *snapshot = malloc(sizeof *snapshot +
@@ -807,7 +795,7 @@ python_reader_take(struct python_reader *reader,
 {
 	struct python_memo *memo = python_reader_memo(reader, process,
 	                                              seen->tid);
-	struct outside_reading reading = {
+	struct python_reading reading = {
 		.runtime = &process->runtime,
 		.layout = &process->runtime.layout,
 		.python = &reader->python,
@@ -1465,9 +1453,9 @@ sample_python_collect(struct sample_python *python)
 
 /* Places the groups of a state; false: they do not fit. */
 static bool
-python_place_groups(struct outside_reading *reading,
+python_place_groups(struct python_reading *reading,
                     const struct sample_snapshot *snapshot, unsigned state,
-                    struct outside_frames *placed)
+                    struct python_frames *placed)
 {
 	for (size_t i = 0; i < snapshot->n_groups; i++) {
 		const struct python_group *group = &snapshot->groups[i];
@@ -1505,15 +1493,15 @@ sample_python_loop(const struct sample_python_process *process)
 
 /* Counts the loop's native frames from `first` on; *last: the innermost one. */
 static size_t
-python_count_loops(const struct outside_reading *reading, size_t first,
+python_count_loops(const struct python_reading *reading, size_t first,
                    size_t *last)
 {
 	size_t n = 0;
 
 	*last = first;
-	for (size_t i = first; i < outside_n_native(reading); i++)
+	for (size_t i = first; i < python_n_native(reading); i++)
 		if (python_is_loop(reading->runtime,
-		                   outside_native_address(reading, i))) {
+		                   python_native_address(reading, i))) {
 			n++;
 			*last = i;
 		}
@@ -1525,10 +1513,10 @@ python_count_loops(const struct outside_reading *reading, size_t first,
  * its part of the list may not be complete; it has not run anything yet.
  */
 static void
-python_take_innermost(struct outside_reading *reading,
-                      struct outside_frames *placed)
+python_take_innermost(struct python_reading *reading,
+                      struct python_frames *placed)
 {
-	const size_t innermost = outside_n_native(reading) - 1;
+	const size_t innermost = python_n_native(reading) - 1;
 	size_t n = 0;
 
 	for (size_t i = 0; i < placed->n; i++)
@@ -1544,7 +1532,7 @@ python_take_innermost(struct outside_reading *reading,
 /* Places the groups of all states; false: they do not fit. */
 static bool
 python_place_states(struct sample_python *python,
-                    struct outside_reading *reading,
+                    struct python_reading *reading,
                     const struct sample_snapshot *snapshot)
 {
 	python->placed.n = 0;
@@ -1563,7 +1551,7 @@ python_place_states(struct sample_python *python,
  */
 static bool
 python_learn_loop(struct sample_python_process *process,
-                  const struct outside_reading *reading)
+                  const struct python_reading *reading)
 {
 	const size_t native = reading->outermost;
 
@@ -1571,15 +1559,15 @@ python_learn_loop(struct sample_python_process *process,
 	    reading->is_partial || reading->stack->was_guessed)
 		return false;
 	python_process_find_loop(process,
-	    outside_native_address(reading, native) - 1);
+	    python_native_address(reading, native) - 1);
 	return python_is_loop(&process->process.runtime,
-	                      outside_native_address(reading, native));
+	                      python_native_address(reading, native));
 }
 
 /* Places what was read, in python->placed; false: it does not fit. */
 static bool
 python_fit(struct sample_python *python, struct sample_python_process *process,
-           struct outside_reading *reading,
+           struct python_reading *reading,
            const struct sample_snapshot *snapshot)
 {
 	size_t n_loops, last;
@@ -1615,7 +1603,7 @@ python_place_all(struct sample_python *python,
                  const struct sample_snapshot *snapshot,
                  const struct sample_stack *stack)
 {
-	struct outside_reading reading = {
+	struct python_reading reading = {
 		.runtime = &process->process.runtime,
 		.layout = &process->process.runtime.layout,
 		.is_partial = stack->is_partial,
@@ -1623,8 +1611,8 @@ python_place_all(struct sample_python *python,
 		.profile = python->profile,
 	};
 
-	if (outside_n_native(&reading) == 0 ||
-	    !outside_reserve(&python->placed, snapshot->n + 1))
+	if (python_n_native(&reading) == 0 ||
+	    !python_reserve(&python->placed, snapshot->n + 1))
 		return false;
 	if (!python_fit(python, process, &reading, snapshot)) {
 		/* What is further out than the innermost loop is not known. */
@@ -1669,7 +1657,7 @@ python_learn(struct sample_python_process *process,
 /* The number of a frame's function; 0: it is not known. */
 static uint32_t
 python_function(const struct sample_python_process *process,
-                const struct outside_frame *frame)
+                const struct python_frame *frame)
 {
 	const uint32_t number = id_table_find(&process->codes, frame->code);
 
@@ -1686,13 +1674,13 @@ python_name_all(struct sample_python *python,
                 const struct sample_python_process *process,
                 struct error *error)
 {
-	const struct outside_frames *placed = &python->placed;
+	const struct python_frames *placed = &python->placed;
 
 	if (memory_grow(&python->frames, &python->frames_capacity,
 	                placed->n + 1, sizeof *python->frames, error) != 0)
 		return -1;
 	for (size_t i = 0; i < placed->n; i++) {
-		const struct outside_frame *frame =
+		const struct python_frame *frame =
 		    &placed->frames[placed->n - 1 - i];
 
 		python->frames[i] = (struct sample_python_frame){

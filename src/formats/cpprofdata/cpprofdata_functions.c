@@ -185,7 +185,7 @@ interpreted_read_lines(struct interpreted_functions *functions,
  * below it; if so, takes that off.
  */
 static bool
-take_awaits(uint32_t *instruction)
+interpreted_take_awaits(uint32_t *instruction)
 {
 	if (*instruction == CPPROFDATA_NO_INSTRUCTION ||
 	    (*instruction & CPPROFDATA_AWAITS) == 0)
@@ -194,7 +194,7 @@ take_awaits(uint32_t *instruction)
 	return true;
 }
 
-/* The line of an instruction, without that; 0: not known. */
+/* The line of an instruction, without CPPROFDATA_AWAITS; 0: not known. */
 static uint32_t
 line_of(const struct interpreted_function *function, uint32_t instruction)
 {
@@ -347,7 +347,7 @@ interpreted_functions_find(struct interpreted_functions *functions,
 	if ((run == NULL || !function->is_read) &&
 	    interpreted_read(functions, function, number, error) != 0)
 		return -1;
-	frame->is_awaiting = take_awaits(&instruction);
+	frame->is_awaiting = interpreted_take_awaits(&instruction);
 	frame->module = function->module;
 	frame->first_line = function->first_line;
 	frame->location = (struct location){

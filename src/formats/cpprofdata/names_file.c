@@ -149,8 +149,8 @@ names_file_take_address(struct names_reader *reader, uint64_t number,
 	                         CPPROFDATA_NAMED_ONLY) != 0;
 	address.is_interpreted = (le32toh(record.flags) &
 	                          CPPROFDATA_NAMED_INTERPRETED) != 0;
-	address.is_awaiting = (le32toh(record.flags) &
-	                       CPPROFDATA_NAMED_AWAITS) != 0;
+	address.is_awaiting = address.is_interpreted &&
+	    (le32toh(record.flags) & CPPROFDATA_NAMED_AWAITS) != 0;
 	address.offset = le32toh(record.in_function);
 	first = le32toh(record.first_location);
 	for (uint32_t i = 0; i < address.n; i++) {

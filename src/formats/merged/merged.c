@@ -522,7 +522,8 @@ merged_read_frames(struct merged_reading *input, struct error *error)
 		frame->is_awaiting = (flags & MERGED_AWAITING) != 0;
 		frame->placeholder = (enum frame_placeholder)(
 		    (flags & (MERGED_INTERPRETED - 1)) / MERGED_PLACEHOLDER);
-		if (frame->placeholder >= N_FRAME_PLACEHOLDERS) {
+		if (frame->placeholder >= N_FRAME_PLACEHOLDERS ||
+		    (frame->is_awaiting && !frame->is_interpreted)) {
 			frame->placeholder = FRAME_IS_NAMED;
 			merged_reject(input, "unknown flags of a frame");
 		}

@@ -563,7 +563,7 @@ address_frames_enter_frames(const struct address_frames *frames,
 			address = (uint64_t)interpreted->first_line << 32 |
 			    chain[0].line;
 			if (interpreted->is_awaiting)
-				address |= AWAITING;
+				address |= FRAME_AWAITS;
 			is_awaiting = interpreted->is_awaiting;
 		}
 		if (item->module == BARE_NAME ||
