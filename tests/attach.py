@@ -14,10 +14,9 @@ import time
 
 import judge
 from claims import Claims
-from outside import (CPPROF, NOBODY, PATIENCE, PROGRAMS, files, hits, lost,
+from outside import (CPPROF, PATIENCE, PROGRAMS, files, hits, lost,
                      may_sample, programs, record, run_seconds, started,
                      static_program, truth, view)
-from terminal import Terminal, has_terminals
 
 # Where what a program used is known of a part of the recording only.
 OF_A_PART = 0.15
@@ -200,19 +199,17 @@ def check_machine(directory):
     with contextlib.ExitStack() as stack:
         processes = [stack.enter_context(started(copy, 'spin', '600000'))
                      for copy in copies_of_target(directory, names)]
-        others = set()
+        is_late_seen = []
 
         def measure(times):
             with everything_recorded(path, 2 * times, 2, '-r',
                                      'cpu:1ms') as recorder:
-                used, _ = used_during(processes, 1.6 * times)
-                late = subprocess.run(
-                    [os.path.join(PROGRAMS, 'target'), 'spin', '300'],
-                    stdout=subprocess.DEVNULL, check=False)
+                with started(os.path.join(PROGRAMS, 'target'), 'spin',
+                             '600000'):
+                    used, _ = used_during(processes, 1.6 * times)
             refuse_lost(path)
             found = programs(path)
-            others.update(name for name in found if name == 'target')
-            assert late.returncode == 3
+            is_late_seen.append(found.get('target', 0) > 0)
             assert f'cpprofdata.{recorder.pid}' not in files(path)
             stacks = view(path, 'functions 1000',
                           'narrow process one-program')['rows']
@@ -222,7 +219,26 @@ def check_machine(directory):
             return {claim: judge.Share(one, one + two, used[0] / sum(used)),
                     is_whole: judge.Share(main, one, 1, tolerance=0.1)}
         judge.decide(claims, [claim, is_whole], measure)
-        claims.check('-a samples what starts meanwhile', others, path)
+        claims.check('-a samples what starts meanwhile', all(is_late_seen),
+                     path)
+
+
+def check_amount(directory):
+    """A program that only computes, from its first sample on."""
+    claim = 'a program that runs already has all the time that it uses'
+    path = os.path.join(directory, 'amount')
+
+    def measure(times):
+        with started(os.path.join(PROGRAMS, 'target'), 'spin',
+                     str(3000 * times)) as process:
+            before = run_seconds(process.pid)
+            result = record('-F', '1000', '--force', '-o', path, '-p',
+                            str(process.pid))
+        assert result.returncode == 0, result.stderr
+        refuse_lost(path)
+        return {claim: judge.Amount.drawn(
+            hits(path)[1], 1000 * (3 * times - before))}
+    judge.decide(claims, [claim], measure)
 
 
 def check_growing(directory):
@@ -261,6 +277,7 @@ def main():
             claims.skip('processes are sampled from outside', why)
         else:
             check_static(directory)
+            check_amount(directory)
             check_beat(directory)
             check_growing(directory)
         if why or os.geteuid() != 0:

@@ -495,7 +495,7 @@ def check_headless(directory):
 
 def check_idle(directory):
     path = os.path.join(directory, 'idle')
-    with subprocess.Popen(['sleep', '1000']) as process:
+    with subprocess.Popen(['sleep', '60']) as process:
         result = record('-o', path, '-p', str(process.pid), '--for', '0.2s')
         process.kill()
     claims.check('the exit status says whether there are samples',

@@ -30,7 +30,7 @@ BRIEF = os.path.join(BUILD, 'tests', 'programs', 'brief')
 IN_SHELL = shlex.quote(BRIEF)
 HOSTILE = os.path.join(BUILD, 'tests', 'programs', 'hostile')
 NOBODY = 65534
-N = rounds(500)
+N = rounds(250)
 
 
 TESTS = []

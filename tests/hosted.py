@@ -16,11 +16,10 @@ from cpprof import has_recorded
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-SOURCE = os.path.abspath(os.environ.get('srcdir', '.'))
 PROGRAMS = os.path.join(BUILD, 'tests', 'programs')
 HOSTED = os.path.join(PROGRAMS, 'hosted')
 NOBODY = 65534
-PATIENCE = 120
+PATIENCE = 600
 PARTS = ('first_long', 'first_short', 'second_long', 'second_short',
          'blocked_long', 'late_long', 'brief_long')
 

@@ -2,8 +2,9 @@
 """inside.py -- record -p --inside: CPU time is where the program says it was used.
 
 The collector is loaded into a running program, tests/programs/hosted.c, which
-measures itself; tests/judge.py decides.  Ticks sample it, and where threads wait for
-a processor, functions of milliseconds keep step with these: such runs are disturbed.
+measures itself; tests/judge.py decides.  Ticks sample it, with perf events and without,
+and where threads wait for a processor, functions of milliseconds keep step with these:
+such runs are disturbed.
 Where ptrace is forbidden, nothing can be tested.  Speaks TAP.
 """
 import os

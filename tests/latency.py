@@ -25,14 +25,14 @@ BUILD = os.path.abspath(os.environ.get("builddir", "build"))
 RUNNERS = os.path.join(BUILD, "tests", "programs", "runners")
 LIBRARY = os.path.join(BUILD, ".libs", "libcpprof.so.0")
 PARTS = "part_one", "part_all"
-# Samples of one hit.  Processes of a program that keep step with each other do so
-# with faster ones, too.
-OFTEN = {"threads": ("-F", "4000"), "each": ("-F", "4000"),
-         "processes": ("-F", "2000")}
+# Samples of one hit, but not as often as some of the parts end, which would keep
+# step with them.
+OFTEN = "-F", "2000"
 # Of processes: how many of the others run is an estimate (lib/run/parallel.c),
 # and these have run but a little, or keep step with each other.
-SHARE_OF_PROCESSES = 2 * judge.SHARE
-SUM_OF_PROCESSES = 3 * judge.AMOUNT
+OF_PROCESSES = 2 * judge.SHARE, 3 * judge.AMOUNT
+# Ticks have several hits each, so they decide less in the same time.
+OF_TICKS = 2 * judge.SHARE, 2 * judge.AMOUNT
 
 claims = Claims()
 
@@ -75,15 +75,21 @@ def largest_weight(run):
                if ticks else 1)
 
 
+def tolerances_of(words):
+    return OF_PROCESSES if "processes" in words else \
+        (judge.SHARE, judge.AMOUNT)
+
+
 def named(words, how):
     """The claims of a run: its shares, and its sum."""
     how = " ".join(map(str, words)) + how
     return f"shares hold in {how}", f"and the sum is what any ran in {how}"
 
 
-def check(words, how, record):
+def check(words, how, record, tolerances):
     """What the program prints is what the recording shows.  record(repeats):
-    the recording, its output, and the hits of a sample."""
+    the recording, its output, and the hits of a sample.  tolerances: of the shares
+    and of the sum."""
     names = named(words, how)
 
     def measure(times):
@@ -94,8 +100,6 @@ def check(words, how, record):
         ran = truth["any"][0] / sum(truth[part][1] for part in PARTS)
         # Beside the CPU time, so that it does not matter how exact that is.
         hits = sum(run.cpu.get(part, 0) for part in PARTS)
-        tolerances = (SHARE_OF_PROCESSES, SUM_OF_PROCESSES) \
-            if "processes" in words else (judge.SHARE, judge.AMOUNT)
         return {
             names[0]: judge.Share(one, one + other, share(
                 {part: truth[part][0] for part in PARTS}), weight,
@@ -106,39 +110,36 @@ def check(words, how, record):
     judge.decide(claims, names, measure)
 
 
-def check_runners(words, options=None, before=None):
-    if options is None:
-        options = OFTEN[words[1]]
-
+def check_runners(words, options=OFTEN, before=None):
     def record(repeats):
         run = Recorded(RUNNERS, *map(str, words[:-1]), str(repeats),
                        options=("-r", "latency", *options), before=before)
         return run, run.out, largest_weight(run) if before or \
             options == () else 1
     how = "".join(f" {word}" for word in options)
-    check(words, how + (" without perf events" if before else ""), record)
+    check(words, how + (" without perf events" if before else ""), record,
+          OF_TICKS if before else tolerances_of(words))
 
 
 # HOW, WHO, how many, microseconds of the parts, how often.
 LONG_PHASES = ("phases", "threads", 2, 500000, 500000, 2)
 SHORT_PHASES = ("phases", "threads", 2, 300, 300, 2000)
-OF_PROCESSES = ("phases", "processes", 2, 500000, 500000, 2)
+PHASES_OF_PROCESSES = ("phases", "processes", 2, 500000, 500000, 2)
 RUNS = (
-    LONG_PHASES, OF_PROCESSES, SHORT_PHASES,
+    LONG_PHASES, PHASES_OF_PROCESSES, SHORT_PHASES,
     ("phases", "processes", 2, 300, 300, 2000),
     ("phases", "threads", 8, 1000, 1000, 200),
     ("short", "threads", 2, 3000, 3000, 150),
     ("short", "processes", 2, 3000, 3000, 150),
     ("alone", "processes", 2, 2000, 2000, 150),
-    ("sleep", "threads", 60, 1000, 100, 200),
+    ("sleep", "threads", 60, 1000, 100, 400),
 )
-WITHOUT_EVENTS = ()
-# Samples of several hits take long to decide.
+WITHOUT_EVENTS = (SHORT_PHASES[:-1] + (6000,),)
 if judge.IS_LONG:
     RUNS += (("phases", "each", 2, 400000, 400000, 1),
              ("alone", "threads", 2, 2000, 2000, 150),
              ("sleep", "threads", 2, 300000, 300000, 1))
-    WITHOUT_EVENTS = (LONG_PHASES, SHORT_PHASES, OF_PROCESSES)
+    WITHOUT_EVENTS = (LONG_PHASES, SHORT_PHASES, PHASES_OF_PROCESSES)
 # Where processes take turns on a processor, the kernel hands one's events on to
 # the next: their samples can be in step with the turns.
 OUTSIDE_IN_TURN = ("uneven", "processes", 2, 300, 300, 2000)
@@ -253,7 +254,8 @@ def main():
     if can_sample_outside():
         for words in LONG_PHASES, OUTSIDE_IN_TURN:
             check(words, " from outside",
-                  functools.partial(record_outside, words))
+                  functools.partial(record_outside, words),
+                  tolerances_of(words))
     else:
         claims.skip("shares hold from outside", "no perf events here")
     claims.attempt("short programs one after another have all their CPU time",

@@ -65,12 +65,14 @@ def record_and_go(path, go, *words, after=0, before=None):
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                           text=True, preexec_fn=before) as recorder:
         until = time.monotonic() + PATIENCE
-        while recorder.poll() is None and time.monotonic() < until and \
-                not (os.path.isdir(path) and files(path)):
-            time.sleep(0.01)
-        time.sleep(after)
-        with open(go, 'w'):
-            pass
+        try:
+            while recorder.poll() is None and time.monotonic() < until and \
+                    not (os.path.isdir(path) and files(path)):
+                time.sleep(0.01)
+            time.sleep(after)
+        finally:
+            with open(go, 'w'):
+                pass
         said = recorder.communicate(timeout=PATIENCE)[1]
     return subprocess.CompletedProcess(words, recorder.returncode, None, said)
 

@@ -169,7 +169,7 @@ def check_same(hint, fleet, sides, base, now, lines, asked, n_rows):
 
 def check_fleets(first):
     wrong, n_rows = [], []
-    for seed in range(first, first + rounds(6)):
+    for seed in range(first, first + rounds(10)):
         draw = random.Random(seed)
         with tempfile.TemporaryDirectory() as folder:
             fleet, hosts = random_fleet(draw, folder, seed % 4 == 1,

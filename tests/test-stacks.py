@@ -335,8 +335,9 @@ def time_below_a_thread_sanitizer_is_where_it_was_spent():
 def a_thread_sanitizer_s_locks_are_not_waited_for():
     for plain, command in with_thread_sanitizer('sanitized.c', 'threads',
                                                 '2'):
-        # Five times, since a run has few moments that matter.
-        for resources in ('cpu:100', 'real:1000,cpu') * 5 + ('syscalls:50',):
+        # Twice, since a run has few moments that matter.
+        for resources in ('cpu:100', 'real:1000,cpu') * 2 + (
+                'syscalls:50',):
             run = Run(*command, CPPROF_RESOURCES=resources,
                       before=keep_addresses)
             assert (run.status, run.out) == (0, plain), (resources, run.err)
