@@ -394,7 +394,7 @@ python_awaiting_task(struct python_reading *reading, uint64_t task)
 {
 	const bool knows = reading->layout->tasks.awaited_by !=
 	    PYTHON_NO_FIELD;
-	enum python_kind kind;
+	enum python_kind kind = PYTHON_OTHER;
 	unsigned i;
 
 	for (i = 0; i < PYTHON_MAX_FUTURES && task != 0; i++) {
@@ -474,7 +474,7 @@ python_add_task(struct python_reading *reading, uint64_t task, size_t most)
 	const size_t from = fresh->n;
 	struct python_frame moved;
 	uint64_t at = python_object_at(reading, task +
-	    reading->layout->tasks.coroutine), next;
+	    reading->layout->tasks.coroutine), next = 0;
 	enum python_kind kind;
 	bool is_whole = true;
 	size_t i, k;

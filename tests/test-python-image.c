@@ -60,6 +60,8 @@ struct image {
 	size_t n_native;
 	struct { unsigned line; char file[64], name[128]; } truth[MAX_FRAMES];
 	size_t n_truth;
+	uint64_t entry;		/* of an array that may just be moved; 0 */
+	unsigned n_read, n_trusted;	/* how often it was read, and as live */
 };
 
 struct python_frame {
@@ -164,7 +166,10 @@ static inline const unsigned char *
 python_memory(struct python_reading *reading, uint64_t at, size_t size,
               bool is_live)
 {
-	(void)is_live;
+	if (at == reading->image->entry) {
+		reading->image->n_read++;
+		reading->image->n_trusted += is_live;
+	}
 	return image_read(reading->image, reading->python, at, size);
 }
 
@@ -525,6 +530,89 @@ find_task(struct python_reading *reading, uint64_t coroutine)
 	return 0;
 }
 
+/* The two outermost tasks of a walk, the outermost first. */
+static void
+find_outermost_tasks(struct python_reading *reading, uint64_t tasks[2])
+{
+	const struct python_frames *fresh = &reading->python->fresh;
+	size_t n = 0;
+
+	for (size_t i = fresh->n; i > 0 && n < 2; i--) {
+		const struct python_frame *frame = &fresh->frames[i - 1];
+
+		if ((frame->offset & CPPROFDATA_AWAITS) == 0)
+			continue;
+		tasks[n] = find_task(reading, frame->frame -
+		                     reading->layout->tasks.frame);
+		n += tasks[n] != 0;
+	}
+	assert_int_equal(n, 2);
+}
+
+static void
+put_word(struct image *image, uint64_t address, uint64_t word)
+{
+	unsigned char *place = image_word(image, address);
+
+	if (place == NULL) {
+		struct image_block *block = &image->blocks[image->n_blocks++];
+
+		assert_true(image->n_blocks <= MAX_BLOCKS);
+		block->address = address & -(uint64_t)BLOCK;
+		memset(block->bytes, 0, BLOCK);
+		place = image_word(image, address);
+	}
+	memcpy(place, &word, sizeof word);
+}
+
+/*
+ * The outermost task awaits the next one by a list of callbacks, or, from 3.14
+ * on, as one of a set, which the program may just be moving.
+ */
+static void
+check_array(struct image *image)
+{
+	const uint64_t object = UINT64_C(1) << 40, array = object + 2 * BLOCK,
+	    pair = array + BLOCK;
+	struct python_walk *walk = calloc(1, sizeof *walk);
+	struct python_runtime runtime;
+	struct python_reading reading = { .runtime = &runtime,
+		.layout = &runtime.layout, .python = walk, .image = image };
+	const struct python_tasks *layout = &runtime.layout.tasks;
+	uint64_t tasks[2];
+
+	assert_non_null(walk);
+	assert_true(image_open(image, walk, true, &runtime));
+	assert_true(image_walk(&reading) != SIZE_MAX);
+	find_outermost_tasks(&reading, tasks);
+	if (layout->awaited_by != PYTHON_NO_FIELD) {
+		*image_word(image, tasks[1] + layout->awaited_by_is_set) = 1;
+		put_word(image, tasks[1] + layout->awaited_by, object);
+		put_word(image, object + PYTHON_SET_TABLE, array);
+		put_word(image, array, tasks[0]);
+	} else {
+		put_word(image, pair + PYTHON_TUPLE_ITEM, python_word(
+		    image_word(image, tasks[1] + PYTHON_CALLBACK)));
+		put_word(image, tasks[1] + PYTHON_CALLBACK, 0);
+		put_word(image, tasks[1] + PYTHON_CALLBACKS, object);
+		put_word(image, object + PYTHON_ITEMS, 1);
+		put_word(image, object + PYTHON_LIST_ITEMS, array);
+		put_word(image, array, pair);
+	}
+	image->entry = array;
+	check_stack(image, true);
+	assert_true(image->n_read > 0);
+	assert_int_equal(image->n_trusted, 0);
+	walk_free(walk);
+}
+
+static void
+walk_trusts_no_entry_of_an_array(void **state)
+{
+	(void)state;
+	for_images(check_array);
+}
+
 /* The outermost task becomes one that the next one awaits. */
 static void
 check_circle(struct image *image)
@@ -534,25 +622,14 @@ check_circle(struct image *image)
 	struct python_reading reading = { .runtime = &runtime,
 		.layout = &runtime.layout, .python = walk, .image = image };
 	uint64_t tasks[2];
-	size_t n = 0;
 
 	assert_non_null(walk);
 	assert_true(image_open(image, walk, true, &runtime));
 	assert_true(image_walk(&reading) != SIZE_MAX);
-	for (size_t i = walk->fresh.n; i > 0 && n < 2; i--) {
-		const struct python_frame *frame = &walk->fresh.frames[i - 1];
-
-		if ((frame->offset & CPPROFDATA_AWAITS) == 0)
-			continue;
-		tasks[n] = find_task(&reading, frame->frame -
-		                     runtime.layout.tasks.frame);
-		n += tasks[n] != 0;
-	}
-	assert_int_equal(n, 2);
+	find_outermost_tasks(&reading, tasks);
 	if (runtime.layout.tasks.awaited_by != PYTHON_NO_FIELD) {
-		memcpy(image_word(image, tasks[0] +
-		    runtime.layout.tasks.awaited_by), &tasks[1],
-		    sizeof *tasks);
+		put_word(image, tasks[0] + runtime.layout.tasks.awaited_by,
+		         tasks[1]);
 		check_stack(image, true);
 	}
 	walk_free(walk);
@@ -563,6 +640,71 @@ walk_goes_once_around_a_circle_of_tasks(void **state)
 {
 	(void)state;
 	for_images(check_circle);
+}
+
+/* How many frames of a walk await what is below them. */
+static size_t
+count_awaiting(struct image *image)
+{
+	struct python_walk *walk = calloc(1, sizeof *walk);
+	struct python_runtime runtime;
+	struct python_reading reading = { .runtime = &runtime,
+		.layout = &runtime.layout, .python = walk, .image = image };
+	size_t n = 0;
+
+	assert_non_null(walk);
+	assert_true(image_open(image, walk, true, &runtime));
+	assert_true(image_walk(&reading) != SIZE_MAX);
+	for (size_t i = 0; i < walk->fresh.n; i++)
+		n += (walk->fresh.frames[i].offset & CPPROFDATA_AWAITS) != 0;
+	walk_free(walk);
+	return n;
+}
+
+/* Each coroutine in turn runs, as it seems, so that its frame awaits nothing. */
+static void
+check_holes(struct image *image)
+{
+	struct python_walk *walk = calloc(1, sizeof *walk);
+	struct python_runtime runtime;
+	struct python_reading reading = { .runtime = &runtime,
+		.layout = &runtime.layout, .python = walk, .image = image };
+	size_t n = 0, n_before = 0, n_inner = 0;
+
+	assert_non_null(walk);
+	assert_true(image_open(image, walk, true, &runtime));
+	assert_true(image_walk(&reading) != SIZE_MAX);
+	for (size_t i = 0; i < walk->fresh.n; i++) {
+		const struct python_frame *frame = &walk->fresh.frames[i];
+		const uint64_t coroutine = frame->frame -
+		    runtime.layout.tasks.frame;
+		unsigned char *state, before;
+
+		if ((frame->offset & CPPROFDATA_AWAITS) == 0)
+			continue;
+		state = image_word(image, coroutine +
+		                   runtime.layout.tasks.state);
+		before = *state;
+		*state = 100;
+		/* Only those of the tasks that are nearer are left. */
+		assert_int_equal(count_awaiting(image), n_before);
+		*state = before;
+		n++;
+		if (find_task(&reading, coroutine) != 0)
+			n_before = n;
+		else
+			n_inner++;
+	}
+	assert_true(n_inner > 0 && n_before == n);
+	assert_int_equal(count_awaiting(image), n);
+	walk_free(walk);
+}
+
+static void
+walk_leaves_no_hole_in_a_task(void **state)
+{
+	(void)state;
+	for_images(check_holes);
 }
 
 /* ---- memory that changes ---- */
@@ -697,6 +839,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(walk_finds_the_stack_that_the_program_sees),
 		cmocka_unit_test(walk_refuses_a_stack_with_a_loop_of_no_list),
 		cmocka_unit_test(walk_goes_once_around_a_circle_of_tasks),
+		cmocka_unit_test(walk_leaves_no_hole_in_a_task),
+		cmocka_unit_test(walk_trusts_no_entry_of_an_array),
 		cmocka_unit_test(walk_ends_in_memory_of_any_contents),
 	};
 
