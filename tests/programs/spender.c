@@ -741,11 +741,11 @@ static int
 answer(int number, long n)
 {
 	struct sigaction action = { .sa_handler = on_alarm };
-	int never[2], answers[2], lost = 0;
+	int never[2], answers[2], begun[2], lost = 0;
 	struct pollfd ready;
 	pid_t child;
 
-	if (pipe(never) != 0 || pipe(answers) != 0)
+	if (pipe(never) != 0 || pipe(answers) != 0 || pipe(begun) != 0)
 		return 1;
 	child = fork();
 	if (child == 0) {
@@ -753,14 +753,20 @@ answer(int number, long n)
 		child = fork();
 		if (child == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			pause();
+			if (write(begun[1], "", 1) == 1)
+				pause();
+			_exit(1);
 		}
+		/* Killed earlier, it may leave a file that it has just made. */
+		if (read(begun[0], buffer, 1) != 1)
+			_exit(1);
 		for (; n > 0; n--)
 			if ((n % 2 != 0 ? read(never[0], buffer, 1) :
 			    waitpid(child, NULL, 0)) != -1 ||
 			    errno != EINTR || write(answers[1], "", 1) != 1)
 				_exit(1);
 		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
 		_exit(0);
 	}
 	ready = (struct pollfd){ .fd = answers[0], .events = POLLIN };
@@ -775,6 +781,8 @@ answer(int number, long n)
 		if (read(answers[0], buffer, 1) != 1)
 			return 1;
 	}
+	/* Until then it writes its recording. */
+	waitpid(child, NULL, 0);
 	printf("lost %d\n", lost);
 	return 0;
 }
