@@ -254,8 +254,7 @@ tests_programs_planted_LDADD = -lpthread
 EXTRA_DIST += tests/calls.py tests/preempted-calls.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/calls
-measured_tests += tests/preempted-calls.py
-recording_tests += tests/calls.py
+measured_tests += tests/calls.py tests/preempted-calls.py
 endif
 tests_programs_calls_SOURCES = tests/programs/calls.cc
 tests_programs_calls_CXXFLAGS = -O2 -fno-optimize-sibling-calls

@@ -3,6 +3,7 @@
 # quickstart.sh -- missing packages are reported; a test that hangs fails, and
 # a skipped one does not.
 set -u
+unset TEST_ONCE TEST_TIMES
 : "${srcdir:=.}" "${PYTHON3:=python3}"
 srcdir=$(cd "$srcdir" && pwd)
 . "${srcdir:-.}/tests/tap.sh"
