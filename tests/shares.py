@@ -187,17 +187,17 @@ CASES = (
     ('threads, 2 ms and 1, ' + LONG, SHORT % ('thread 1', '2ms', '1ms',
      'join'), 1200, EACH_MS, True),
     ('threads of 450 us', SHORT % ('thread 1', '150us', '300us', 'join'),
-     2500, OFTEN, False),
+     8000, EACH_MS, False),
     ('forked, 1 ms and 2, ' + LONG, SHORT % ('fork 1', '1ms', '2ms', ''),
      1000, (), False),
-    ('forked, 2 ms and 1', SHORT % ('fork 1', '2ms', '1ms', ''), 400,
-     OFTEN, False),
+    ('forked, 2 ms and 1', SHORT % ('fork 1', '2ms', '1ms', ''), 1200,
+     EACH_MS, False),
     ('alike in parent and child', 'repeat {n} {{ a 2ms fork 1 {{ b 2ms }} }}',
-     300, OFTEN, True),
+     800, EACH_MS, True),
     ('alike in a thread and its child, ' + LONG, 'thread 1 {{ repeat {n} {{ a '
      '2ms fork 1 {{ b 2ms }} }} }} join', 800, EACH_MS, True),
     ('executed by vfork, 1 ms and 2', SHORT % ('vfork', '1ms', '2ms', ''),
-     400, OFTEN, False),
+     1200, EACH_MS, False),
     ('spawned, 2 ms and 1, ' + LONG, SHORT % ('spawn', '2ms', '1ms', ''),
      1200, EACH_MS, False),
     ('a pool of eight, ' + LONG, 'thread 8 {{ repeat {n} {{ calls 300us '
@@ -208,7 +208,7 @@ CASES = (
      OFTEN, True),
     # Handlers of a thread that shares its processor run first when it goes on.
     ('a handler of an interval timer, ' + BESIDE, 'itimer 10ms {n} {{ a '
-     '500us }}', 300, OFTEN, True),
+     '500us }}', 1000, (), True),
     ('a handler of a timer, ' + LONG, 'timer 10ms {n} {{ a 500us }}', 500,
      EACH_MS, True),
     # More often, a stack as deep is beyond what sampling may cost.
