@@ -23,7 +23,7 @@ from claims import Claims
 from collector_file import Profile
 from filters import forbid_events
 from outside import (CPPROF, NOBODY, PATIENCE, PROGRAMS, WAITS, cpu_seconds,
-                     files, hits, may_sample, programs, record,
+                     files, hits, in_own_mounts, may_sample, programs, record,
                      record_and_go, started, static_program, truth, view)
 from terminal import Terminal, has_terminals
 
@@ -96,7 +96,7 @@ def check_named(claim, directory, process, least=0.9, go=None):
                  (result.stderr, total, rows))
 
 
-def check_debug_elsewhere(directory, place, words):
+def check_debug_elsewhere(directory, place):
     """A stripped program whose debug file only its mount namespace has: beside
     it, or by its build-id."""
     claims_of = ['a debug file of another mount namespace: by link',
@@ -116,19 +116,18 @@ def check_debug_elsewhere(directory, place, words):
                     ['--strip-all', '--add-gnu-debuglink', debug, parts,
                      program]):
         subprocess.run([tools[0], *options], check=True)
-    begin = f'mount -t tmpfs none {place} && cp {program} {place}/inner && '
-    run = f' && exec {place}/inner 60000 user'
     kept = f'/usr/lib/debug/.build-id/{found[1][:2]}'
-    for claim, needed, words_of in (
+    for claim, needed, before in (
             (claims_of[0], place, f'mkdir {place}/.debug && '
-             f'cp {debug} {place}/.debug'),
+             f'cp {debug} {place}/.debug && '),
             (claims_of[1], '/usr/lib/debug', 'mount -t tmpfs none '
              f'/usr/lib/debug && mkdir -p {kept} && '
-             f'cp {debug} {kept}/{found[1][2:]}.debug')):
+             f'cp {debug} {kept}/{found[1][2:]}.debug && ')):
         if not os.path.isdir(needed):
             claims.skip(claim, f'no {needed}')
             continue
-        with started(*words, begin + words_of + run) as process:
+        with started(*in_own_mounts(place, program, '60000 user',
+                                    before)) as process:
             check_named(claim, directory, process)
 
 
@@ -146,21 +145,17 @@ def check_elsewhere(directory):
     os.mkdir(place)
     shutil.copy(os.path.join(PROGRAMS, 'target'),
                 os.path.join(place, 'inner'))
-    words = ('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {place} && '
-             f'cp {parts} {place}/inner && exec {place}/inner 60000 user')
-    if os.geteuid() != 0:
-        words = (words[0], '-Ur', *words[1:])
-    if subprocess.run((*words[:-1], f'mount -t tmpfs none {place}'),
-                      capture_output=True).returncode != 0:
+    words = in_own_mounts(place, parts, '60000 user')
+    if words is None:
         claims.skip(claim, 'mount namespaces are not possible here')
         return
     with started(*words) as process:
         check_named(claim, directory, process)
-    check_debug_elsewhere(directory, place, words[:-1])
+    check_debug_elsewhere(directory, place)
     # The shell is sampled before it enters the namespace.
     go = os.path.join(directory, 'enter')
-    with started('sh', '-c', WAITS.format(go) + '"$@"; :', 'sh', *words[:-1],
-                 words[-1].replace('60000', '1500')) as process:
+    with started('sh', '-c', WAITS.format(go) + '"$@"; :', 'sh',
+                 *in_own_mounts(place, parts, '1500 user')) as process:
         check_named('and one that enters it while it is sampled', directory,
                     process, 0.3, go)
 

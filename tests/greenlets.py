@@ -35,8 +35,6 @@ while time.process_time() < 1:
     for i in range(100):
         other.switch()
 '''
-BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 MS = 2000
 ROUNDS = 2000       # of work, then a switch
 FEW = 5
@@ -167,14 +165,7 @@ def main():
              if has_greenlet(path)}
     if not found:
         claims.skip('greenlets', 'no interpreter with greenlet')
-    why = outside.why_not() if found else ''
-    for version, path in found.items():
-        if os.path.exists(LIBRARY):
-            check(claims, version, 'inside', record_inside, path)
-        if why:
-            claims.skip(f'{version}, outside', why)
-        else:
-            check(claims, version, 'outside', record_outside, path)
+    outside.check_both(claims, found, check, record_inside, record_outside)
     claims.end()
 
 

@@ -4,7 +4,6 @@
 tests/programs/hosted.c measures itself and says what went wrong in it.
 """
 import contextlib
-import json
 import os
 import struct
 import subprocess
@@ -13,13 +12,9 @@ import time
 
 from collector_file import Profile
 from cpprof import has_recorded
+from outside import PATIENCE, PROGRAMS, record, view
 
-CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
-BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-PROGRAMS = os.path.join(BUILD, 'tests', 'programs')
 HOSTED = os.path.join(PROGRAMS, 'hosted')
-NOBODY = 65534
-PATIENCE = 600
 PARTS = ('first_long', 'first_short', 'second_long', 'second_short',
          'blocked_long', 'late_long', 'brief_long')
 
@@ -82,24 +77,9 @@ def only_file(path):
     return Profile(os.path.join(path, name))
 
 
-def record(*words, **options):
-    return subprocess.run([CPPROF, 'record', '--no-prompt', *words],
-                          capture_output=True, text=True, timeout=PATIENCE,
-                          stdin=subprocess.DEVNULL, **options)
-
-
-def inside(process, path, *words, **options):
+def inside(process, path, *words, before=None):
     return record('-o', path, '--force', '-p', str(process.pid), '--inside',
-                  *words, **options)
-
-
-def view(path, *commands):
-    words = [word for line in ('threshold 0', *commands)
-             for word in ('-e', line)]
-    result = subprocess.run([CPPROF, '-q', '-F', 'json', *words, path],
-                            capture_output=True, text=True, timeout=PATIENCE)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+                  *words, before=before)
 
 
 def hits(path):

@@ -18,9 +18,9 @@ import time
 from claims import Claims, rounds
 from cpprof import has_recorded
 from filters import forbid_events, install_filter
-from hosted import (CPPROF, HOSTED, NOBODY, PARTS, PATIENCE, Sums, ends_well,
-                    ends_when_told, hits, hosted, inside, is_left, may_trace,
-                    only_file, record, started)
+from hosted import (HOSTED, PARTS, Sums, ends_well, ends_when_told, hits,
+                    hosted, inside, is_left, may_trace, only_file, started)
+from outside import CPPROF, NOBODY, PATIENCE, in_own_mounts, record
 
 claims = Claims()
 
@@ -214,13 +214,8 @@ def check_elsewhere(directory):
     place = os.path.join(directory, 'place')
     path = os.path.join(directory, 'elsewhere')
     os.mkdir(place)
-    words = ('unshare', '-m', 'sh', '-c', f'mount -t tmpfs none {place} && '
-             f'cp {HOSTED} {place}/inner && '
-             f'exec {place}/inner {place}/sums 200000 waits')
-    if os.geteuid() != 0:
-        words = (words[0], '-Ur', *words[1:])
-    if subprocess.run((*words[:-1], f'mount -t tmpfs none {place}'),
-                      capture_output=True).returncode != 0:
+    words = in_own_mounts(place, HOSTED, f'{place}/sums 200000 waits')
+    if words is None:
         claims.skip(claim, 'mount namespaces are not possible here')
         return
     with started(*words) as process:
@@ -384,7 +379,7 @@ def check_refusals(directory):
         claims.skip('a process of another user', 'only root becomes another')
     with started('sleep', '60') as process:
         check_refusal('where ptrace is forbidden', inside(
-            process, path, preexec_fn=forbid_ptrace), 'may not be traced',
+            process, path, before=forbid_ptrace), 'may not be traced',
             'without --inside')
 
 

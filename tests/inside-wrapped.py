@@ -7,11 +7,9 @@ what they gave.  Where ptrace is forbidden, nothing can be tested.  Speaks TAP.
 """
 import array
 import contextlib
-import json
 import math
 import os
 import random
-import re
 import shutil
 import signal
 import struct
@@ -23,8 +21,9 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from claims import Claims, rounds  # noqa: E402
-from collector_file import Profile  # noqa: E402
 from cpprof import has_recorded  # noqa: E402
+from hosted import only_file  # noqa: E402
+from outside import view  # noqa: E402
 
 CPPROF = os.path.abspath(os.environ.get('CPPROF', './cpprof'))
 BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
@@ -151,7 +150,7 @@ class Counted:
         most = max(n for _, n in looks)
         after = next(i for i, (_, n) in enumerate(looks) if n == most)
         before = next(i for i, (_, n) in enumerate(looks) if n > looks[0][1])
-        profile = profile_of(path)
+        profile = only_file(path)
         self.earliest = looks[before - 1][0]
         self.latest = max(looks[after][0], *(
             thread.start for thread in profile.threads.values()))
@@ -189,24 +188,9 @@ def record_counted(served, path, *words, begun=lambda: None):
     return is_well, said, Counted(looks, path) if is_well else None
 
 
-def profile_of(path):
-    name, = (name for name in os.listdir(path)
-             if name.startswith('cpprofdata.'))
-    return Profile(os.path.join(path, name))
-
-
-def view(path, *commands):
-    words = [word for line in ('threshold 0', *commands)
-             for word in ('-e', line)]
-    result = subprocess.run([CPPROF, '-q', '-F', 'json', *words, path],
-                            capture_output=True, text=True, timeout=PATIENCE)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
 def gticks(path, resource):
     """Gticks of each function, with those that it called."""
-    answer = view(path, f'resource {resource}', 'functions 1000')
+    answer = view(path, 'functions 1000', f'resource {resource}')
     return {row['path'][0]: row['hits'] * answer['resource']['interval']
             for row in answer['rows']}
 

@@ -14,7 +14,8 @@ import cpprof
 import judge
 from claims import Claims
 from hosted import (PARTS, Sums, ends_well, hits, hosted, inside, may_trace,
-                    only_file, view)
+                    only_file)
+from outside import view
 
 SECONDS = 8             # of the first look
 MOST_WAITED = 0.05      # for a processor, of the CPU time

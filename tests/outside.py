@@ -125,6 +125,18 @@ def may_sample(pid, user=None, cpprof=CPPROF):
     return '' if cpu['source'] != 'not here' else cpu['why']
 
 
+def in_own_mounts(place, program, arguments, before=''):
+    """The words that run a copy of a program, `inner` in a folder that only its
+    own mount namespace has.  before: what the shell does first there, ending in
+    "&& ".  None: that is not possible here."""
+    mount = f'mount -t tmpfs none {place}'
+    words = ['unshare', '-m' if os.geteuid() == 0 else '-Urm', 'sh', '-c']
+    if subprocess.run([*words, mount], capture_output=True).returncode != 0:
+        return None
+    return [*words, f'{mount} && cp {program} {place}/inner && {before}'
+            f'exec {place}/inner {arguments}']
+
+
 def truth(output):
     parts = {}
     for line in output.splitlines():

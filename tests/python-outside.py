@@ -25,6 +25,8 @@ from cpprof import CPPROF, has_recorded, run, table, text  # noqa: E402
 
 python = importlib.import_module("python")
 claims = Claims()
+LIBRARY = os.path.join(os.path.abspath(os.environ.get("builddir", "build")),
+                       ".libs", "libcpprof.so.0")
 PATIENCE = 120
 UNREAD = ("samples without their Python frames", "hits dropped",
           "stacks incomplete")
@@ -55,6 +57,19 @@ def why_not():
                    "minor-faults:1", "-p", str(os.getpid()), status=None)
     return "" if has_recorded(done) else \
         done.stderr.strip().splitlines()[-1]
+
+
+def check_both(claims_of, found, check, inside, outside):
+    """Checks interpreters, by version, inside, where there is a collector, and
+    outside, each with a function that records."""
+    why = why_not() if found else ""
+    for version, path in found.items():
+        if os.path.exists(LIBRARY):
+            check(claims_of, version, "inside", inside, path)
+        if why:
+            claims_of.skip(f"{version}, outside", why)
+        else:
+            check(claims_of, version, "outside", outside, path)
 
 
 def files(recording):

@@ -23,8 +23,6 @@ from claims import Claims  # noqa: E402
 python = importlib.import_module('python')
 outside = importlib.import_module('python-outside')
 PROGRAM = os.path.join(HERE, 'programs', 'tasks.py')
-BUILD = os.path.abspath(os.environ.get('builddir', 'build'))
-LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 MS = 300
 PACE = 4            # as in greenlets.py
 # The leaf of each case: the coroutines that await its task, then the task's own.
@@ -189,14 +187,7 @@ def main():
     found = python.interpreters()
     if not found:
         claims.skip('tasks', 'no interpreter')
-    why = outside.why_not() if found else ''
-    for version, path in found.items():
-        if os.path.exists(LIBRARY):
-            check(claims, version, 'inside', record_inside, path)
-        if why:
-            claims.skip(f'{version}, outside', why)
-        else:
-            check(claims, version, 'outside', record_outside, path)
+    outside.check_both(claims, found, check, record_inside, record_outside)
     claims.end()
 
 
