@@ -386,10 +386,10 @@ tests_programs_stacks_SOURCES = tests/programs/stacks.c
 tests_programs_stacks_CFLAGS = $(shape_flags)
 
 # Shares of CPU time, by each way of sampling it.
-EXTRA_DIST += tests/test-parts.py tests/kernel-inside.py
+EXTRA_DIST += tests/test-parts.py tests/kernel-inside.py tests/kernel-shares.py
 if COLLECTOR
 check_PROGRAMS += tests/programs/parts
-measured_tests += tests/test-parts.py
+measured_tests += tests/test-parts.py tests/kernel-shares.py
 recording_tests += tests/kernel-inside.py
 endif
 tests_programs_parts_SOURCES = tests/programs/parts.c tests/programs/spin.h

@@ -115,6 +115,37 @@ class Share:
             f'{100 * high:+.2f}, in bunches of {self.bunch:.1f}'
 
 
+class Difference:
+    """Two shares, each of so many hits, that must be the same: what cpprof says,
+    and a witness that samples, too."""
+
+    def __init__(self, hits, of, other_hits, other_of, tolerance=SHARE):
+        self.counts = (hits, of, other_hits, other_of)
+        self.tolerance = tolerance
+
+    def __add__(self, other):
+        return Difference(*(one + more for one, more in
+                            zip(self.counts, other.counts)), self.tolerance)
+
+    def errors(self):
+        """The interval of found minus the other; of a share near 0 or 1, the
+        error is as if one hit more were elsewhere."""
+        hits, of, other_hits, other_of = (max(n, 0) for n in self.counts)
+        if of == 0 or other_of == 0:
+            return -1.0, 1.0
+        mean = (hits + other_hits + 1) / (of + other_of + 2)
+        error = K * math.sqrt(mean * (1 - mean) * (1 / of + 1 / other_of))
+        difference = hits / of - other_hits / other_of
+        return difference - error, difference + error
+
+    def __str__(self):
+        hits, of, other_hits, other_of = self.counts
+        low, high = self.errors()
+        return f'{100 * hits / max(of, 1):.2f}% of {of:.0f} hits for ' \
+            f'{100 * other_hits / max(other_of, 1):.2f}% of {other_of:.0f}; ' \
+            f'off by {100 * low:+.2f} to {100 * high:+.2f}'
+
+
 class Amount:
     """A sum, where the program says `true`, in the same unit.  error: its
     standard error; for hits that are drawn, see drawn()."""

@@ -56,6 +56,15 @@ def amount(chance, error, first=1000):
     return measure
 
 
+def difference(chance, true, error, first=1000):
+    """Two that sample, where the second has half as many hits."""
+    def measure(times):
+        of, other = first * times, first * times // 2
+        return {'it': judge.Difference(binomial(chance, of, true + error), of,
+                                       binomial(chance, other, true), other)}
+    return measure
+
+
 def verdicts(make, n, seed):
     chance, result = random.Random(seed), Verdicts()
     with contextlib.redirect_stdout(io.StringIO()):
@@ -76,6 +85,18 @@ def check_shares():
                     f'a share of {true} in bunches of {bunch} with an error '
                     f'of {times} tolerances', (made.held, made.skipped) ==
                     (held, 0), f'{made.held} of {n} held')
+
+
+def check_differences():
+    n = rounds(40)
+    for true in 0, .3, .9:
+        for times, held in (0, n), (2, 0), (3, 0):
+            made = verdicts(lambda chance: difference(
+                chance, true, times * judge.SHARE), n, f'{true} {times}')
+            claims.check(
+                f'two shares of {true} and an error of {times} tolerances',
+                (made.held, made.skipped) == (held, 0),
+                f'{made.held} of {n} held')
 
 
 def check_amounts():
@@ -149,6 +170,7 @@ def check_disturbed():
 def main():
     check_intervals()
     check_shares()
+    check_differences()
     check_amounts()
     check_pooling()
     check_disturbed()

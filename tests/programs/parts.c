@@ -26,6 +26,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 #define PAGE 4096
+#define LONG_READ (128 << 20)
 #define PART_NS 200000		/* what a part uses at a time, roughly */
 #define MOST_TIMES 64		/* what is written below, at most */
 
@@ -45,6 +46,22 @@ part_read(long n)
 
 	while (n-- > 0 && read(zeros, buffer, sizeof buffer) > 0)
 		sink++;
+}
+
+/* Long stays in the kernel, in memory that is there. */
+static long n_long_reads;
+
+static NOINLINE void
+part_long(long n)
+{
+	static char *buffer;
+
+	if (buffer == NULL) {
+		buffer = malloc(LONG_READ);
+		memset(buffer, 1, LONG_READ);
+	}
+	while (n-- > 0 && read(zeros, buffer, LONG_READ) > 0)
+		n_long_reads++;
 }
 
 static NOINLINE void
@@ -135,6 +152,7 @@ static struct part {
 } parts[] = {
 	{ .name = "user", .run = part_user, .n = 2000 },
 	{ .name = "read", .run = part_read, .n = 8 },
+	{ .name = "long", .run = part_long, .n = 1 },
 	{ .name = "faults", .run = part_faults, .n = 16 },
 	{ .name = "calls", .run = part_calls, .n = 50 },
 	{ .name = "naps", .run = part_naps, .n = 4 },
@@ -259,6 +277,8 @@ main(int argc, char **argv)
 		    (long long)parts[i].ticks.user_ns,
 		    (long long)(parts[i].ticks.all_ns -
 		    parts[i].ticks.user_ns));
+	if (n_long_reads > 0)
+		printf("long_reads %ld\n", n_long_reads);
 	printf("part_partner %lld\nmain %lld %lld\n", (long long)partner_ns,
 	    (long long)thread_ns(), (long long)start);
 	return 0;
