@@ -17,7 +17,7 @@ BUILD = os.path.abspath(os.environ.get("builddir", "."))
 SCRIPTED = os.path.join(BUILD, "tests/programs/scripted")
 # What a child's first sample takes in user mode, up to 0.3 ms where page faults are
 # slow, is in part_b: no clock tells it from the rest.
-SCRIPT = "repeat %d { a 6ms fork 1 { b 6ms } }"
+SCRIPT = "repeat %d { a 9ms fork 1 { b 6ms } }"
 
 
 def hits_of(name):
@@ -29,6 +29,7 @@ def hits_of(name):
 def main():
     claims = Claims()
     claim = "children have their share of user"
+    amount = "what only computes has all of its CPU time in user"
     with tempfile.TemporaryDirectory(prefix="cpprof-test-") as directory:
         name = os.path.join(directory, "user.cpprof")
 
@@ -40,12 +41,14 @@ def main():
             found = [hits.get(part, 0) for part in ("part_a", "part_b")]
             true = [parts[part]["pieces"] for part in ("part_a", "part_b")]
             return {claim: judge.Share(found[1], sum(found),
-                                       true[1] / sum(true))}
+                                       true[1] / sum(true)),
+                    amount: judge.Amount.drawn(found[0],
+                                               parts["part_a"]["ns"] / 1e6)}
 
         run("record", "--no-prompt", "-r", "user", "-o", name, SCRIPTED,
             "a 20ms")
         if "perf event" in text([name], "info"):
-            judge.decide(claims, [claim], measure)
+            judge.decide(claims, [claim, amount], measure)
         else:
             claims.skip(claim, "only ticks count time in user mode here")
     claims.end()
