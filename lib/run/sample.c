@@ -6,12 +6,16 @@
  *
  * Budget: time earns half a percent of itself (for a tick, the CPU time that it
  * stands for; for other samples, the time since the last), and each sample
- * costs the time that it takes.  While a thread's balance is negative its
- * samples are deferred: no stack is taken, and the hits go to the next sample.
- * So even stacks of 100,000 frames cost only half a percent, with fewer samples
- * of more hits each.  A sample of few frames is never charged more than it has
- * earned: on a busy machine most of its time is other threads', and deferring
- * samples for that would only distort the shares.
+ * costs the time that it takes.  Some samples are deferred, if all would cost
+ * more: no stack is taken, and the hits go to the next sample.  So even stacks
+ * of 100,000 frames cost only half a percent, with fewer samples of more hits
+ * each.  A sample of few frames is never charged more than it has earned: on a
+ * busy machine most of its time is other threads', and deferring samples for
+ * that would only distort the shares.
+ *
+ * Which samples are deferred is a matter of chance, and how many follows from
+ * what many have cost.  If one that was expensive deferred the next ones, their
+ * hits would go to what comes after a pause, and never to what has long stacks.
  *
  * If sampling itself uses up the resource, such as time, the thread pauses
  * sampling for REST times as long as the last sample took.  So the program
@@ -29,6 +33,7 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
+#include "lib/base/meter.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
@@ -44,9 +49,13 @@
 
 #define BUDGET_PART 200			/* of the time may be spent on
 					   sampling */
-#define ALLOWANCE_MAX_NS 1000000
+/* What sampling may cost at the beginning before some are deferred. */
+#define FIRST_ALLOWANCE_NS 1000000
+#define ALLOWANCE_MAX_NS FIRST_ALLOWANCE_NS
 #define ALLOWANCE_MIN_NS (-2000000)	/* more debt than this is forgiven */
 #define FEW_FRAMES 256
+#define MEAN_OF 16		/* samples, for what they cost and earn */
+#define MEAN_MAX_NS (1 << 26)
 #define REST 4
 #define SAMPLE_YIELDS 16
 #define SAMPLE_TRIES (SAMPLE_YIELDS + 8)	/* a pause before each more */
@@ -403,6 +412,43 @@ sample_least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+void
+sample_begin_budget(struct thread_run *run)
+{
+	run->allowance_ns = FIRST_ALLOWANCE_NS;
+	run->mean_cost_ns = run->mean_earned_ns = 0;
+}
+
+/* The first number is the mean; later ones have less and less to do with it. */
+static void
+sample_add_to_mean(int64_t *mean_ns, int64_t ns)
+{
+	*mean_ns = sample_least(MEAN_MAX_NS, *mean_ns == 0 ? ns :
+	    *mean_ns + (ns - *mean_ns) / MEAN_OF);
+}
+
+/*
+ * Whether the allowance is enough for a sample.  It is for all as long as half of
+ * the first one is left.  With a quarter, it is for as many as on average cost
+ * what they earn, and with less for fewer; from there to the half the others
+ * come in by and by.  So what one has cost hardly decides about the next.
+ */
+static bool
+sample_is_affordable(struct thread_run *run)
+{
+	const double quarter = FIRST_ALLOWANCE_NS / 4.0,
+	    x = (double)run->allowance_ns / quarter;
+	double part;
+
+	if (x >= 2 || run->mean_cost_ns <= run->mean_earned_ns)
+		return x >= 0;
+	part = (double)run->mean_earned_ns / (double)run->mean_cost_ns;
+	part = x < 1 ? part * x :
+	    part + (1 - part) * (x - 1) * (x - 1) * (x - 1);
+	run->budget_seed = meter_random(run->budget_seed + 1);
+	return (double)(run->budget_seed >> 32) < part * 4294967296.0;
+}
+
 /*
  * Adds the sample's share to the thread's allowance.  False: no sample now;
  * counts why, and the hits stay pending.
@@ -415,13 +461,15 @@ sample_budget_allows(struct thread *thread,
 	const bool rests = run->progress.is_lacking ||
 	    (request->counts_sampling &&
 	    (int64_t)request->clock_ns <= run->rest_ns);
+	const int64_t earned = (int64_t)(request->time_ns / BUDGET_PART);
 
 	run->allowance_ns = sample_least(ALLOWANCE_MAX_NS,
-	    run->allowance_ns + (int64_t)(request->time_ns / BUDGET_PART));
+	    run->allowance_ns + earned);
+	sample_add_to_mean(&run->mean_earned_ns, earned);
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
-	else if (run->allowance_ns < 0 ||
+	else if (!sample_is_affordable(run) ||
 	    (rests && sample_now_ns() < run->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    request->hits);
@@ -491,7 +539,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	const size_t memory = tree_memory(tree);
 	struct thread_run *run = thread->run;
 	uint64_t n_frames, lost;
-	int64_t now, most, cost, used;
+	int64_t now, most, cost, used, charged;
 
 	thread->is_sampling = true;
 	run->own_us = 0;
@@ -520,8 +568,10 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	/* CPU time, if it is known: not limited to what is usual. */
 	used = (int64_t)run->own_us * 1000;
 	datafile_count_time((uint64_t)(used > cost ? used : cost));
-	run->allowance_ns -= n_frames > FEW_FRAMES ? cost :
+	charged = n_frames > FEW_FRAMES ? cost :
 	    sample_least(cost, (int64_t)(request->time_ns / BUDGET_PART));
+	run->allowance_ns -= charged;
+	sample_add_to_mean(&run->mean_cost_ns, charged);
 	if (run->allowance_ns < ALLOWANCE_MIN_NS)
 		run->allowance_ns = ALLOWANCE_MIN_NS;
 	run->rest_ns = sample_least(REST_MAX_NS, REST *

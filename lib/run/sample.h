@@ -76,6 +76,9 @@ struct thread_run {
 					   marks of its unwinder */
 	bool is_whole;			/* from its first instruction on */
 	int64_t allowance_ns;		/* what sampling may still cost */
+	/* What recent samples have cost, and earned, on average; 0: none has. */
+	int64_t mean_cost_ns, mean_earned_ns;
+	uint64_t budget_seed;
 	int64_t rest_ns;		/* a pause after the last sample, */
 	int64_t rest_until_ns;		/* which ends then; monotonic */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
@@ -343,6 +346,9 @@ struct sample_request {
 	bool is_last;		/* nothing follows, so it waits for others */
 	bool is_measured;	/* all pending hits were used by the call */
 };
+
+/* For a thread that begins, or goes on, to be sampled. */
+void sample_begin_budget(struct thread_run *run);
 
 /*
  * Takes a sample of the stack that a signal has interrupted (a ucontext_t).  In

@@ -18,9 +18,6 @@
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwinder.h"
 
-/* What sampling may cost at the beginning before it must pause. */
-#define FIRST_ALLOWANCE_NS 1000000
-
 /*
  * A complete state.  What most processes and forked children write to comes
  * first and together.
@@ -170,7 +167,7 @@ start_afresh(struct thread *thread)
 	thread->meters->own_work.has_usage = false;
 	thread->run->progress = (struct thread_progress){ 0 };
 	/* With a debt, short threads and children would have no samples. */
-	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
+	sample_begin_budget(thread->run);
 	thread->run->rest_ns = thread->run->rest_until_ns = 0;
 	thread->waits->allowance_ns = 0;
 	/* Leave untouched pages alone. */
@@ -219,7 +216,7 @@ threads_resume_sampling(struct thread *thread)
 	thread->run->is_whole = false;
 	thread->held_off = 0;
 	thread->is_sampling = false;
-	thread->run->allowance_ns = FIRST_ALLOWANCE_NS;
+	sample_begin_budget(thread->run);
 	unwind_remember(thread->unwinder, 0);
 	if (process.is_inside)
 		trampoline_attach(thread->unwinder);
