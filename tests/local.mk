@@ -66,7 +66,8 @@ script_tests = \
 # lib/local.mk.  tests/run-test.py says what it does if one of them fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/real-outside.py tests/short-outside.py tests/tasks.py
+	tests/attach.py tests/python-shares.py tests/real-outside.py \
+	tests/short-outside.py tests/tasks.py
 recording_scripts = \
 	tests/attached.py tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
 	tests/go.py tests/greenlets.py tests/jit.py tests/launch-signals.py tests/lines.py \

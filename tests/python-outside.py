@@ -197,29 +197,6 @@ def check_stacks(directory, version, interpreter):
           f"{unread(recording)} of all samples")
 
 
-def check_shares(directory, version, interpreter):
-    """Shares of CPU time are those that the program measures itself."""
-    path = script(directory, "shares.py", WAIT, python.SHARES)
-    recording, output = record(
-        directory, f"shares-{version}",
-        [interpreter, path, "DIRECTORY", str(rounds(2))], "-r", "cpu:2000")
-    spent = eval(output.strip().splitlines()[-1])
-    found = table(recording, "threshold 0", "functions")
-    rows = {row["path"][0]: row["hits"] for row in found["rows"]}
-    hits = [rows[f"{name} (shares.py)"] for name in spent]
-    total = sum(hits)
-    assert (total + unread(recording)) * found["resource"]["interval"] > \
-        1e6 * sum(spent.values()) / 2, (rows, spent)
-    for name, n in zip(spent, hits):
-        share = spent[name] / sum(spent.values())
-        # As in python.py; the samples that lack frames may be any.
-        bound = 5 * (total * share * (1 - share)) ** 0.5 + 6 + \
-            unread(recording)
-        assert abs(n - total * share) <= bound, (name, n, total, share)
-    key = rows.get("key (shares.py)", 0)
-    assert 0 < key <= rows["in_sort (shares.py)"], rows
-
-
 def touching(source):
     """A program of python.py that touches pages instead of writing bytes."""
     lines = [line for line in source.splitlines(True)
@@ -386,7 +363,6 @@ def main():
     found = python.interpreters()
     checks = (
         ("stacks are those that the program sees", check_stacks),
-        ("shares are those that the program measures", check_shares),
         ("C functions between them are those that called", check_between),
         ("code objects that replace others have their names",
          check_replaced),

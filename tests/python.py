@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """python.py -- Python functions in recordings of CPython programs.
 
-Runs with each interpreter of 3.11 and later that is found.  The witness of the
+Runs with interpreters of 3.11 and later that are found.  The witness of the
 stacks is the program itself: tests/programs/pystacks.py writes a byte where it
 notes its own stack, and bytes-written finds each of them.  Speaks TAP.
 """
@@ -24,17 +24,19 @@ from claims import Claims, rounds  # noqa: E402
 from cpprof import CPPROF, run, table, text  # noqa: E402
 
 claims = Claims()
+IS_LONG = bool(os.environ.get("CHECK_LONG"))
 PROGRAMS = os.path.join(HERE, "programs")
 NAMED = re.compile(r"^(.*) \(([^()]*?)(?::(\d+))?\)(?::(\d+))?$")
 
 
 def interpreters():
-    """Paths of interpreters, by version: those in PATH, pyenv's, and what
-    CPPROF_PYTHONS lists, as PATH does."""
+    """Paths of interpreters, by version: the system's, those in PATH, pyenv's,
+    and what CPPROF_PYTHONS lists, as PATH does; of each minor version the first
+    of these, at length (make check-long) all."""
     found = {}
     names = [f"python3.{minor}" for minor in range(11, 16)] + ["python3"]
-    paths = [shutil.which(name) for name in names]
-    paths += ["/usr/bin/python3"]
+    paths = ["/usr/bin/python3"]
+    paths += [shutil.which(name) for name in names]
     paths += sorted(glob.glob(os.path.expanduser(
         "~/.pyenv/versions/*/bin/python3")))
     paths += os.environ.get("CPPROF_PYTHONS", "").split(os.pathsep)
@@ -48,8 +50,10 @@ def interpreters():
             capture_output=True, text=True, check=False)
         words = done.stdout.split()
         if words[1:4] == ["True", "True", "cpython"]:
-            found.setdefault((words[0], os.path.realpath(words[4])), path)
-    return {version: path for (version, _), path in found.items()}
+            key = (words[0], os.path.realpath(words[4])) if IS_LONG else \
+                words[0].split(".")[1]
+            found.setdefault(key, (words[0], path))
+    return dict(found.values())
 
 
 def record(directory, name, python, words, *options, status=0):
@@ -118,61 +122,6 @@ def check_names(directory, version, python):
                    name != "<module>" else ")") not in names]
     assert len(places["Walker.in_property.<locals>.Holder.value"]) == 2
     assert not missing, (missing[:5], sorted(names)[:40])
-
-
-SHARES = """
-import sys, time
-spent = {}
-def timed(function, n, seconds):
-    begin = now = time.thread_time()
-    while now < begin + seconds:
-        function(n)
-        now = time.thread_time()
-    spent[function.__name__] = now - begin
-def add(n):
-    for i in range(n): i * i + 1
-def in_sort(n):
-    for _ in range(n): sorted(range(300), key=key)
-def key(x):
-    return -x
-def in_generator(n):
-    for _ in squares(n): pass
-def squares(n):
-    for i in range(n): yield i * i
-def main():
-    seconds = float(sys.argv[1])
-    timed(add, 50000, seconds * 0.3)
-    timed(in_sort, 100, seconds * 0.5)
-    timed(in_generator, 50000, seconds * 0.2)
-    print(repr(spent))
-main()
-"""
-
-
-def check_shares(directory, version, python):
-    """Shares of CPU time are those that the program measures itself."""
-    path = os.path.join(directory, "shares.py")
-    with open(path, "w", encoding="ascii") as file:
-        file.write(SHARES)
-    recording = os.path.join(directory, f"shares-{version}")
-    done = run("record", "-o", recording, python, path,
-               str(rounds(1)))
-    spent = eval(done.stdout.strip().splitlines()[-1])
-    found = table(recording, "threshold 0", "root |<module> (shares.py)|",
-                  "functions")
-    rows = {row["path"][0]: row["hits"] for row in found["rows"]}
-    hits = [rows[f"{name} (shares.py)"] for name in spent]
-    total = sum(hits)
-    assert total * found["resource"]["interval"] > \
-        1e6 * sum(spent.values()) / 2, (rows, spent)
-    for name, n in zip(spent, hits):
-        share = spent[name] / sum(spent.values())
-        # Ticks begin at any time: at most 5 standard errors of a binomial
-        # share, and a hit for each end of the three calls.
-        bound = 5 * (total * share * (1 - share)) ** 0.5 + 6
-        assert abs(n - total * share) <= bound, (name, n, total, share)
-    key = rows.get("key (shares.py)", 0)
-    assert 0 < key <= rows["in_sort (shares.py)"], rows
 
 
 BETWEEN = """
@@ -495,9 +444,6 @@ def main():
             claims.attempt(
                 f"{version}: functions of one name are told apart",
                 check_names, directory, version, python)
-            claims.attempt(
-                f"{version}: shares are those that the program measures",
-                check_shares, directory, version, python)
             claims.attempt(
                 f"{version}: C functions between them are those that called",
                 check_between, directory, version, python)

@@ -165,8 +165,8 @@ def constructors_and_destructors_are_sampled():
 def the_interval_is_obeyed():
     profile = target('spin', 300, CPPROF_RESOURCES='cpu:20000').one()
     assert profile.interval == 20000
-    about(profile.hits, 300, profile)
-    assert profile.samples <= 20
+    # 15, whose places are drawn.
+    assert 3 <= profile.samples <= profile.hits <= 40, profile.hits
     profile = target('spin', 300, CPPROF_RESOURCES='cpu:1000').one()
     about(profile.hits, 300, profile)
     assert profile.samples < profile.hits or profile.hits > 200

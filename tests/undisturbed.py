@@ -59,8 +59,8 @@ def sampled(command, **keywords):
 
 def mode_is_undisturbed(mode):
     plain = run([HOSTILE, mode])
-    for chosen in ['cpu:100', 'cpu:4000', EVERYTHING, 'cpu:1000'][
-            :rounds(3)]:
+    for chosen in ['cpu:100', EVERYTHING, 'cpu:4000', 'cpu:1000'][
+            :rounds(2)]:
         got, found = sampled([HOSTILE, mode], CPPROF_RESOURCES=chosen)
         assert got == plain, (chosen, got, plain)
         assert found
