@@ -14,8 +14,10 @@
  * that would only distort the shares.
  *
  * Which samples are deferred is a matter of chance, and how many follows from
- * what many have cost.  If one that was expensive deferred the next ones, their
- * hits would go to what comes after a pause, and never to what has long stacks.
+ * what several have cost.  If one that was expensive deferred the next ones,
+ * their hits would go to what comes after a pause, and never to what has long
+ * stacks.  That still happens where these and others do not alternate within
+ * some samples.
  *
  * If sampling itself uses up the resource, such as time, the thread pauses
  * sampling for REST times as long as the last sample took.  So the program
@@ -49,13 +51,15 @@
 
 #define BUDGET_PART 200			/* of the time may be spent on
 					   sampling */
-/* What sampling may cost at the beginning before some are deferred. */
+/* What sampling may cost at the beginning; some are deferred after half. */
 #define FIRST_ALLOWANCE_NS 1000000
 #define ALLOWANCE_MAX_NS FIRST_ALLOWANCE_NS
 #define ALLOWANCE_MIN_NS (-2000000)	/* more debt than this is forgiven */
 #define FEW_FRAMES 256
 #define MEAN_OF 16		/* samples, for what they cost and earn */
-#define MEAN_MAX_NS (1 << 26)
+#define MEAN_MOST 4		/* times the mean that one may add */
+#define PART 65536		/* 1, of parts in integers: a program may want to
+				   know what its own floating point did */
 #define REST 4
 #define SAMPLE_YIELDS 16
 #define SAMPLE_TRIES (SAMPLE_YIELDS + 8)	/* a pause before each more */
@@ -413,40 +417,56 @@ sample_least(int64_t a, int64_t b)
 }
 
 void
-sample_begin_budget(struct thread_run *run)
+sample_begin_budget(struct thread *thread)
 {
-	run->allowance_ns = FIRST_ALLOWANCE_NS;
-	run->mean_cost_ns = run->mean_earned_ns = 0;
-}
+	struct thread_run *run = thread->run;
 
-/* The first number is the mean; later ones have less and less to do with it. */
-static void
-sample_add_to_mean(int64_t *mean_ns, int64_t ns)
-{
-	*mean_ns = sample_least(MEAN_MAX_NS, *mean_ns == 0 ? ns :
-	    *mean_ns + (ns - *mean_ns) / MEAN_OF);
+	run->last_sample_ns = (uint64_t)sample_now_ns();
+	run->allowance_ns = FIRST_ALLOWANCE_NS;
+	run->recent_cost_ns = run->recent_earned_ns = 0;
+	run->budget_seed = run->last_sample_ns ^ (uint64_t)thread->tid << 40;
 }
 
 /*
- * Whether the allowance is enough for a sample.  It is for all as long as half of
- * the first one is left.  With a quarter, it is for as many as on average cost
- * what they earn, and with less for fewer; from there to the half the others
- * come in by and by.  So what one has cost hardly decides about the next.
+ * Adds a sample to the sum of what the last MEAN_OF have had, in which earlier
+ * ones count less and less.  The first stands for all; of a later one, much
+ * more than is usual, such as the time of a long sleep, does not count.
+ */
+static void
+sample_add_to_recent(int64_t *recent_ns, int64_t ns)
+{
+	const int64_t mean = *recent_ns / MEAN_OF;
+
+	if (*recent_ns == 0)
+		*recent_ns = sample_least(ns, ALLOWANCE_MAX_NS) * MEAN_OF;
+	else
+		*recent_ns += sample_least(ns, MEAN_MOST * (mean + 1000)) - mean;
+}
+
+/*
+ * Whether the allowance is enough for a sample.  It is for all as long as half
+ * of the first one is left.  With a quarter, it is for as many as on average
+ * cost what they earn, and with less for fewer; from there to the half the
+ * others come in by and by.  So what one has cost hardly decides about the
+ * next.
  */
 static bool
 sample_is_affordable(struct thread_run *run)
 {
-	const double quarter = FIRST_ALLOWANCE_NS / 4.0,
-	    x = (double)run->allowance_ns / quarter;
-	double part;
+	const int64_t x = run->allowance_ns * PART / (FIRST_ALLOWANCE_NS / 4);
+	int64_t part, more;
 
-	if (x >= 2 || run->mean_cost_ns <= run->mean_earned_ns)
+	if (x >= 2 * PART || run->recent_cost_ns <= run->recent_earned_ns)
 		return x >= 0;
-	part = (double)run->mean_earned_ns / (double)run->mean_cost_ns;
-	part = x < 1 ? part * x :
-	    part + (1 - part) * (x - 1) * (x - 1) * (x - 1);
+	part = run->recent_earned_ns * PART / run->recent_cost_ns;
+	more = x - PART;
+	if (more < 0)
+		part = part * x / PART;
+	else
+		part += (PART - part) * (more * more / PART * more / PART) /
+		    PART;
 	run->budget_seed = meter_random(run->budget_seed + 1);
-	return (double)(run->budget_seed >> 32) < part * 4294967296.0;
+	return (int64_t)(run->budget_seed >> 48) < part;
 }
 
 /*
@@ -465,11 +485,13 @@ sample_budget_allows(struct thread *thread,
 
 	run->allowance_ns = sample_least(ALLOWANCE_MAX_NS,
 	    run->allowance_ns + earned);
-	sample_add_to_mean(&run->mean_earned_ns, earned);
+	sample_add_to_recent(&run->recent_earned_ns, earned);
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
-	else if (!sample_is_affordable(run) ||
+	/* Nothing comes after the last one that could take its hits. */
+	else if ((request->is_last ? run->allowance_ns < 0 :
+	    !sample_is_affordable(run)) ||
 	    (rests && sample_now_ns() < run->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    request->hits);
@@ -571,7 +593,8 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	charged = n_frames > FEW_FRAMES ? cost :
 	    sample_least(cost, (int64_t)(request->time_ns / BUDGET_PART));
 	run->allowance_ns -= charged;
-	sample_add_to_mean(&run->mean_cost_ns, charged);
+	/* A table seldom grows. */
+	sample_add_to_recent(&run->recent_cost_ns, sample_least(charged, most));
 	if (run->allowance_ns < ALLOWANCE_MIN_NS)
 		run->allowance_ns = ALLOWANCE_MIN_NS;
 	run->rest_ns = sample_least(REST_MAX_NS, REST *

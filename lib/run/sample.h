@@ -76,8 +76,9 @@ struct thread_run {
 					   marks of its unwinder */
 	bool is_whole;			/* from its first instruction on */
 	int64_t allowance_ns;		/* what sampling may still cost */
-	/* What recent samples have cost, and earned, on average; 0: none has. */
-	int64_t mean_cost_ns, mean_earned_ns;
+	/* What the last ones have cost, and those earned that were to be taken,
+	   deferred ones included; as sums of so many. */
+	int64_t recent_cost_ns, recent_earned_ns;
 	uint64_t budget_seed;
 	int64_t rest_ns;		/* a pause after the last sample, */
 	int64_t rest_until_ns;		/* which ends then; monotonic */
@@ -348,7 +349,7 @@ struct sample_request {
 };
 
 /* For a thread that begins, or goes on, to be sampled. */
-void sample_begin_budget(struct thread_run *run);
+void sample_begin_budget(struct thread *thread);
 
 /*
  * Takes a sample of the stack that a signal has interrupted (a ucontext_t).  In
