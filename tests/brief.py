@@ -801,21 +801,23 @@ print((run(60) - before) / 60)
 
 
 def faults_more(most, *program):
-    """Page faults that recording adds to a child: the least of some runs until
-    they are as few as that, since the kernel also maps the neighbours of a page,
-    and these depend on where the program lies; and it may take pages away."""
+    """Page faults that recording adds to a child: the least of some runs, until
+    they are as few as that, less the least without.  The kernel also maps the
+    neighbours of a page, which depend on where the program lies, and may take
+    pages away."""
     command = [sys.executable, '-c', FAULTS, *program]
-    more = [most + 1]
+    plain, recorded = [], []
     for _ in range(9):
-        if min(more) <= most:
-            break
-        plain = float(subprocess.run(command, capture_output=True, text=True,
-                                     check=True, timeout=120).stdout)
+        plain.append(float(subprocess.run(
+            command, capture_output=True, text=True, check=True,
+            timeout=120).stdout))
         # A child that is sampled has a file, too; at this interval none is.
         with Recording(*command, options=('-r', 'cpu:1000s')) as run:
             assert run.status == 0, run.said
-            more.append(float(run.out) - plain)
-    return min(more)
+            recorded.append(float(run.out))
+        if min(recorded) - min(plain) <= most:
+            break
+    return min(recorded) - min(plain)
 
 
 @claim

@@ -38,7 +38,40 @@ def hosted(directory, ms, *modes, **options):
     sums = os.path.join(directory, f'sums-{time.monotonic_ns()}')
     with started(HOSTED, sums, str(ms), *modes, **options) as process:
         process.sums = sums
+        wait_until(lambda: os.path.exists(sums) and os.path.getsize(sums) > 0
+                   and any(sums_of(process)))
         yield process
+
+
+def wait_until(holds):
+    until = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def sums_of(process):
+    with open(process.sums, 'rb') as file:
+        return struct.unpack(f'{len(PARTS)}Q', file.read(8 * len(PARTS)))
+
+
+def tell(process, number):
+    """Sets one of the numbers that follow the sums."""
+    with open(process.sums, 'r+b') as file:
+        file.seek(8 * (len(PARTS) + number))
+        file.write(b'\1')
+
+
+def is_begun(path):
+    """Whether a recording has a file."""
+    return os.path.isdir(path) and any(
+        name.startswith('cpprofdata.') for name in os.listdir(path))
+
+
+def has_samples(path, least):
+    with contextlib.suppress(AssertionError):   # as long as it has none
+        return is_begun(path) and view(path, 'info')['samples'] >= least
+    return False
 
 
 class Sums:
@@ -95,9 +128,7 @@ def status_of(pid):
 
 def ends_when_told(process):
     """'': a hosted program, told to end, does so as ends_well says."""
-    with open(process.sums, 'r+b') as file:
-        file.seek(8 * 7)        # after the sums
-        file.write(b'\1')
+    tell(process, 0)
     return ends_well(process)
 
 
@@ -128,6 +159,16 @@ def is_left(process):
     if open(f'/proc/{process.pid}/timers').read():
         wrong.append('timers')
     return ', '.join(wrong)
+
+
+def stays(process):
+    """'': what is left goes; else what stays."""
+    until = time.monotonic() + PATIENCE
+    left = is_left(process)
+    while left and process.poll() is None and time.monotonic() < until:
+        time.sleep(0.1)
+        left = is_left(process)
+    return left
 
 
 def may_trace(directory):

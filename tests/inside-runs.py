@@ -13,27 +13,38 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from claims import Claims, rounds
 from cpprof import has_recorded
 from filters import forbid_events, install_filter
-from hosted import (HOSTED, PARTS, Sums, ends_well, ends_when_told, hits,
-                    hosted, inside, is_left, may_trace, only_file, started)
+from hosted import (HOSTED, PARTS, Sums, ends_when_told, has_samples, hits,
+                    hosted, inside, is_begun, is_left, may_trace, only_file,
+                    started, stays, tell, wait_until)
 from outside import CPPROF, NOBODY, PATIENCE, in_own_mounts, record
 
 claims = Claims()
 
 
+def begin_late(process, path):
+    """Once it is recorded."""
+    wait_until(lambda: is_begun(path) or process.poll() is not None)
+    tell(process, 1)
+
+
 def check_threads(directory, how, before=None):
     """Threads of every kind are sampled, and go on as ever."""
     path = os.path.join(directory, 'threads')
-    with hosted(directory, 2500, 'late', 'blocked', 'waits',
+    with hosted(directory, 600000, 'late', 'blocked', 'waits',
                 preexec_fn=before) as process:
+        late = threading.Thread(target=begin_late, args=(process, path))
+        late.start()
         with Sums(process) as sums:
             result = inside(process, path, '--for', '1.5s')
-        left = is_left(process)
-        ended = ends_well(process)
+        late.join()
+        left = stays(process)
+        ended = ends_when_told(process)
     if result.returncode != 0:
         claims.check(f'{how}: it is recorded', False, result.stderr)
         return
@@ -91,7 +102,7 @@ def check_again(directory):
             # Threads are found late on a busy machine.
             if i % 3 != 1 and not set(hits(path)) & set(PARTS):
                 wrong.append((i, hits(path)))
-            left = is_left(process)
+            left = stays(process)
             if left:
                 wrong.append(left)
         with open(f'/proc/{process.pid}/maps') as file:
@@ -133,11 +144,7 @@ def check_kills(directory):
             if process.poll() is not None:
                 break
         # The collector looks for its recorder once in a second.
-        until = time.monotonic() + PATIENCE
-        left = '?'
-        while process.poll() is None and left and time.monotonic() < until:
-            time.sleep(0.1)
-            left = is_left(process)
+        left = stays(process)
         result = inside(process, path, '--for', '0.3s')
         process.ended = ends_when_told(process)
     claims.check('killed recorders leave no thread, handler or timer',
@@ -158,27 +165,27 @@ def await_program(process, name):
 
 
 def check_interrupt(directory):
-    path = os.path.join(directory, 'interrupt')
-    with hosted(directory, 4000) as process:
-        recorder = subprocess.Popen(
-            [CPPROF, 'record', '--no-prompt', '-o', path, '-p',
-             str(process.pid), '--inside'], stderr=subprocess.PIPE, text=True)
-        time.sleep(1.5)
-        recorder.send_signal(signal.SIGINT)
-        text = recorder.communicate(timeout=PATIENCE)[1]
-        left = is_left(process)
-        ended = ends_well(process)
-    claims.check('Ctrl-C ends the recording and nothing else',
-                 recorder.returncode == 0 and left == '' and ended == '' and
-                 hits(path).get('first_long', 0) > 30,
-                 (recorder.returncode, text, left, ended))
-    with hosted(directory, 1500) as process:
-        result = inside(process, path)
-        ended = ends_well(process)
-    claims.check('without --for it ends with the program',
-                 result.returncode == 0 and ended == '' and
-                 hits(path).get('first_long', 0) > 30,
-                 (result.stderr, ended))
+    for claim, ends in (
+            ('Ctrl-C ends the recording and nothing else', False),
+            ('without --for it ends with the program', True)):
+        path = os.path.join(directory, f'interrupt-{ends}')
+        with hosted(directory, 600000) as process:
+            recorder = subprocess.Popen(
+                [CPPROF, 'record', '--no-prompt', '-o', path, '-p',
+                 str(process.pid), '--inside'], stderr=subprocess.PIPE,
+                text=True)
+            wait_until(lambda: recorder.poll() is not None or
+                       has_samples(path, 100))
+            if ends:
+                left, ended = '', ends_when_told(process)
+            else:
+                recorder.send_signal(signal.SIGINT)
+            text = recorder.communicate(timeout=PATIENCE)[1]
+            if not ends:
+                left, ended = stays(process), ends_when_told(process)
+        claims.check(claim, recorder.returncode == 0 and left == '' and
+                     ended == '' and hits(path).get('first_long', 0) > 0,
+                     (recorder.returncode, text, left, ended))
 
 
 def check_children(directory):
@@ -223,7 +230,7 @@ def check_elsewhere(directory):
         wrong = []
         for _ in range(2):
             result = inside(process, path, '--for', '0.6s')
-            if result.returncode != 0 or is_left(process):
+            if result.returncode != 0 or stays(process):
                 wrong.append((result.stderr, is_left(process)))
             elif hits(path).get('first_long', 0) < 5:
                 wrong.append(hits(path))
@@ -258,7 +265,7 @@ def check_other_user(directory):
                 as process:
             await_program(process, os.path.basename(program))
             result = inside(process, path, '--for', '1s')
-            left = is_left(process)
+            left = stays(process)
     claims.check(claim, result.returncode == 0 and left == '' and
                  hits(path).get('first_long', 0) > 10, (result.stderr, left))
 

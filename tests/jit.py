@@ -147,10 +147,11 @@ def remove(pid):
 
 
 def check_shares(claim, hits, share, prefix):
-    """The first of the two functions has its share by the program's clock."""
+    """The first of the two functions has its share by the program's clock.  Samples
+    have up to four hits."""
     first = hits.get(f"{prefix}::three quarters", 0)
     both = first + hits.get(f"{prefix}::one quarter", 0)
-    error = 4.5 * math.sqrt(share * (1 - share) / max(both, 1))
+    error = 5 * math.sqrt(4 * share * (1 - share) / max(both, 1))
     check(claim, both > 60 and abs(first / both - share) < error,
           f"{hits} {share}")
 

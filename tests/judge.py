@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """judge.py -- decides what measured tests claim.
 
-A claim compares what cpprof says with what the program's own clocks say.  It
+A claim compares what cpprof says with what a witness says: the program's own
+clocks, or others that sample, too.  It
 has a tolerance, what a user would mind, and an interval of five standard errors
 that follows from its own counts:
   it fails   if the interval lies outside the tolerance;
@@ -130,10 +131,10 @@ class Difference:
     def errors(self):
         """The interval of found minus the other; of a share near 0 or 1, the
         error is as if one hit more were elsewhere."""
-        hits, of, other_hits, other_of = (max(n, 0) for n in self.counts)
-        if of == 0 or other_of == 0:
+        hits, of, other_hits, other_of = self.counts
+        if of <= 0 or other_of <= 0:
             return -1.0, 1.0
-        mean = (hits + other_hits + 1) / (of + other_of + 2)
+        mean = min(1, (hits + other_hits + 1) / (of + other_of + 2))
         error = K * math.sqrt(mean * (1 - mean) * (1 / of + 1 / other_of))
         difference = hits / of - other_hits / other_of
         return difference - error, difference + error
@@ -198,7 +199,8 @@ def look(measure, times, causes):
 
 def decide(claims, names, measure):
     """Prints a claim for each name.  measure(times): makes a run with so many
-    times the work, and returns its counts (Share or Amount) by name."""
+    times the work, and returns its counts (Share, Difference or Amount) by
+    name."""
     pooled, decided, causes = {}, {}, []
     times = 1
     for n_looks in range(1, LOOKS + 1):

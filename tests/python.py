@@ -20,11 +20,11 @@ from random import Random
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
+import judge  # noqa: E402
 from claims import Claims, rounds  # noqa: E402
 from cpprof import CPPROF, run, table, text  # noqa: E402
 
 claims = Claims()
-IS_LONG = bool(os.environ.get("CHECK_LONG"))
 PROGRAMS = os.path.join(HERE, "programs")
 NAMED = re.compile(r"^(.*) \(([^()]*?)(?::(\d+))?\)(?::(\d+))?$")
 
@@ -50,7 +50,7 @@ def interpreters():
             capture_output=True, text=True, check=False)
         words = done.stdout.split()
         if words[1:4] == ["True", "True", "cpython"]:
-            key = (words[0], os.path.realpath(words[4])) if IS_LONG else \
+            key = (words[0], os.path.realpath(words[4])) if judge.IS_LONG else \
                 words[0].split(".")[1]
             found.setdefault(key, (words[0], path))
     return dict(found.values())

@@ -173,16 +173,16 @@ EACH_MS = ('-F', '1000')
 OFTEN = ('-F', '4000')
 LONG = 'at length'
 CASES = (
-    ('kinds of work', MIX, 6000, (), True),
+    ('kinds of work', MIX, 12000, (), True),
     ('kinds of work, each millisecond, ' + LONG, MIX, 8000, EACH_MS, True),
     ('kinds of work, at the smallest interval', MIX, 2000,
      ('-r', 'cpu:100'), True),
     ('kinds of work, at random', MIX, 2000, ('--random', *OFTEN), True),
-    ('kinds of work beside page faults', MIX, 2000,
+    ('kinds of work beside page faults', MIX, 2400,
      ('-r', 'cpu:250', '-r', 'page-faults:20'), True),
     ('kinds of work beside others', MIX, 4000,
      ('-r', 'cpu:500', '-r', 'context-switches:1', '-r', 'real'), True),
-    ('threads, 1 ms and 2', SHORT % ('thread 1', '1ms', '2ms', 'join'), 1000,
+    ('threads, 1 ms and 2', SHORT % ('thread 1', '1ms', '2ms', 'join'), 2400,
      (), True),
     ('threads, 2 ms and 1, ' + LONG, SHORT % ('thread 1', '2ms', '1ms',
      'join'), 1200, EACH_MS, True),
@@ -193,7 +193,7 @@ CASES = (
     ('forked, 2 ms and 1', SHORT % ('fork 1', '2ms', '1ms', ''), 1200,
      EACH_MS, False),
     ('alike in parent and child', 'repeat {n} {{ a 2ms fork 1 {{ b 2ms }} }}',
-     800, EACH_MS, True),
+     1200, EACH_MS, True),
     ('alike in a thread and its child, ' + LONG, 'thread 1 {{ repeat {n} {{ a '
      '2ms fork 1 {{ b 2ms }} }} }} join', 800, EACH_MS, True),
     ('executed by vfork, 1 ms and 2', SHORT % ('vfork', '1ms', '2ms', ''),
@@ -203,20 +203,20 @@ CASES = (
     ('a pool of eight, ' + LONG, 'thread 8 {{ repeat {n} {{ calls 300us '
      'b 900us lock {{ a 20us }} }} }} join', 300, (), True),
     ('a pool of eight', 'thread 8 {{ repeat {n} {{ calls 300us b 900us '
-     'lock {{ a 20us }} }} }} join', 100, OFTEN, True),
+     'lock {{ a 20us }} }} }} join', 130, OFTEN, True),
     ('a handler of an interval timer', 'itimer 5ms {n} {{ a 500us }}', 250,
      OFTEN, True),
     # Handlers of a thread that shares its processor run first when it goes on.
     ('a handler of an interval timer, ' + BESIDE, 'itimer 10ms {n} {{ a '
-     '500us }}', 1000, (), True),
+     '500us }}', 1900, (), True),
     ('a handler of a timer, ' + LONG, 'timer 10ms {n} {{ a 500us }}', 500,
      EACH_MS, True),
     # More often, a stack as deep is beyond what sampling may cost.
     ('deep in recursion', 'repeat {n} {{ any {{ deep 2000 {{ a ~3ms }} deep '
-     '10 {{ b ~3ms }} }} }}', 1200, EACH_MS, True),
+     '10 {{ b ~3ms }} }} }}', 2400, EACH_MS, True),
 )
-# Where ticks find the kernel or all, hits come in bunches, and a case takes four
-# times as long to decide.
+# Where ticks find the kernel or all, hits come in bunches, and a case takes
+# longer to decide.
 OF_USER = {'kinds of work', 'threads, 1 ms and 2', 'alike in parent and child',
            'a pool of eight', 'a handler of an interval timer'}
 WITH_TICKS = {'threads, 1 ms and 2', 'a pool of eight'}
@@ -240,8 +240,10 @@ CASES_OUTSIDE = (
 
 def check_case(folder, user, name, script, n, options, has_total):
     title = f'{name}, {user}'
-    if user == TICKS or (user == USER and script == MIX):
-        n *= 4
+    if user in (TICKS, USER) and 'calls' in script:
+        n *= 2 if script == MIX else 5
+    elif user == TICKS:
+        n *= 2
 
     def measure(times):
         with loops(2 if BESIDE in name else 0):

@@ -387,7 +387,7 @@ def the_first_screen_tells_what_each_run_used():
 def recordings_have_one_unit():
     """Also where each hit has a sample of its own."""
     path = os.path.join(HOME, "few")
-    subprocess.run([CPPROF, "record", "-r", "cpu:100ms", "-o", path, "sh",
+    subprocess.run([CPPROF, "record", "-r", "cpu:20ms", "-o", path, "sh",
                     "-c", "i=0; while [ $i -lt 900000 ]; do i=$((i + 1)); "
                     "done"], check=True, stderr=subprocess.PIPE)
     screen = Terminal(path, columns=150).expect("lists all commands")

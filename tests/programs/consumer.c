@@ -205,43 +205,6 @@ run_naps(long n)
 }
 
 static NOINLINE void
-think(long ms)
-{
-	spin(ms);
-	sink++;
-}
-
-static int zeros;
-
-static inline __attribute__((always_inline)) void
-read_zeros(long n)
-{
-	static char buffer[1 << 18];
-
-	while (n-- > 0 && read(zeros, buffer, sizeof buffer) > 0)
-		sink++;
-}
-
-static NOINLINE void
-toil(long ms)
-{
-	zeros = open("/dev/zero", O_RDONLY);
-	spend(ms, 1, read_zeros);
-	close(zeros);
-}
-
-/* Alternates between CPU time here and three times as much in the kernel. */
-static int
-run_modes(long n)
-{
-	while (n-- > 0) {
-		think(10);
-		toil(30);
-	}
-	return 0;
-}
-
-static NOINLINE void
 call_once(void)
 {
 	syscall(SYS_getppid);
@@ -396,7 +359,6 @@ static const struct {
 	{ "period", run_period },
 	{ "major", run_major },
 	{ "naps", run_naps },
-	{ "modes", run_modes },
 	{ "calls", run_calls },
 	{ "close", run_close },
 	{ "threads", run_threads },

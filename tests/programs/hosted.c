@@ -6,11 +6,10 @@
  * Two threads spend CPU time in two functions each, in turns, and measure these
  * turns by their own clock.  The sums are in FILE while the program runs: ns of
  * first_long, first_short, second_long, second_short, blocked_long, late_long and
- * brief_long.  The program ends before its time if another number follows that is
- * not 0.
+ * brief_long.  The program ends before its time if the next number is not 0.
  *
- * Modes: `late` starts a third pair of functions' thread in the middle of the
- * time, and many short ones, which together use some time; `blocked` has a thread
+ * Modes: `late` starts a third pair of functions' thread when the number after that
+ * is not 0, and many short ones, which together use some time; `blocked` has a thread
  * that blocks all signals; `sealed` has one that blocks the C library's as well;
  * `waits` has threads that wait in many ways, and counts waits that were cut short
  * or failed; `malloc` has the main thread allocate without end; `returns` has a
@@ -321,8 +320,7 @@ main(int argc, char **argv)
 
 		if (waits && write(ends[1], "", 1) != 1)
 			n_wrong++;
-		if (is_late && now_of(CLOCK_MONOTONIC) - start > length / 2 &&
-		    n < 16)
+		if (is_late && parts[N_PARTS + 1] != 0 && n < 16)
 			pthread_create(&threads[n++], NULL, late, NULL);
 		if (is_late && pthread_create(&one, NULL, brief, NULL) == 0)
 			pthread_join(one, NULL);

@@ -2,13 +2,13 @@
 /* parts.c -- measures its own parts: `parts MILLISECONDS [PART...]`.
  *
  * Each part uses CPU time in a different way, in a function of its own, some
- * hundred microseconds at a time.  Order and lengths are random, so that they
- * keep step with nothing.  The thread's CPU clock is read before and after
- * each, and the total of each part is printed at the end, with what the kernel's
- * ticks counted for it in user mode and in the kernel; at last what the main
- * thread has used, and before main, which may include programs that executed
- * this one.  A profile must show the same totals.  Whatever a profiler costs
- * within a part is in both.
+ * hundred microseconds at a time, and `long` tens of milliseconds.  Order and
+ * lengths are random, so that they keep step with nothing.  The thread's CPU
+ * clock is read before and after each, and the total of each part is printed at
+ * the end, with what the kernel's ticks counted for it in user mode and in the
+ * kernel; at last what the main thread has used, and before main, which may
+ * include programs that executed this one.  A profile must show the same totals.
+ * Whatever a profiler costs within a part is in both.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -58,6 +58,8 @@ part_long(long n)
 
 	if (buffer == NULL) {
 		buffer = malloc(LONG_READ);
+		if (buffer == NULL)
+			abort();
 		memset(buffer, 1, LONG_READ);
 	}
 	while (n-- > 0 && read(zeros, buffer, LONG_READ) > 0)
