@@ -73,7 +73,8 @@ bench-collector: all
 .PHONY: bench-collector
 
 # Stacks from outside beside gdb's, and kills of record -p: see the scripts.
-EXTRA_DIST += bench/gdb-stacks.py bench/outside-kills.py bench/attach.py
+EXTRA_DIST += bench/gdb-stacks.py bench/outside-kills.py bench/attach.py \
+	bench/tasks.py
 EXTRA_PROGRAMS += bench/unwind-stopped
 bench_unwind_stopped_SOURCES = bench/unwind-stopped.c
 bench_unwind_stopped_LDADD = $(core_libs)
