@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from claims import rounds
-from filters import forbid_events, forbid_stopping_calls
+from filters import forbid_events
 
 collector = importlib.import_module('test-collector')
 Run, Skip = collector.Run, collector.Skip
