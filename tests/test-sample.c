@@ -413,21 +413,21 @@ forked_process_has_its_parents_program(void **state)
 	const pid_t child = fork();
 	struct profile *profile;
 	const struct process *before, *after;
-	char name[64], exe[64];
+	char name[64], words[64];
 
 	if (child == 0) {
 		execlp("sleep", "sleep", "60", NULL);
 		_exit(127);
 	}
-	snprintf(name, sizeof name, "/proc/%ld/comm", (long)child);
+	/* exec sets these words last. */
+	snprintf(name, sizeof name, "/proc/%ld/cmdline", (long)child);
 	do {
 		FILE *file = fopen(name, "re");
 
 		assert_non_null(file);
-		exe[0] = '\0';
-		assert_non_null(fgets(exe, sizeof exe, file));
+		words[fread(words, 1, sizeof words - 1, file)] = '\0';
 		fclose(file);
-	} while (strcmp(exe, "sleep\n") != 0);
+	} while (strcmp(words, "sleep") != 0);
 	plain(fixture, own, own, 0x1000, 2 * SECOND);
 	task(fixture, PERF_FORK, (uint32_t)child, own, (uint32_t)child, own,
 	     3 * SECOND);
@@ -445,6 +445,7 @@ forked_process_has_its_parents_program(void **state)
 	assert_string_not_equal(after->program, before->program);
 	/* The words are only known of the program that runs now. */
 	assert_true(before->command == NULL || before->command[0] == '\0');
+	assert_non_null(after->command);
 	assert_string_equal(after->command, "sleep 60");
 	profile_free(profile);
 }
