@@ -91,6 +91,20 @@ FAULTS = {
         "		unwinder->fresh.n--;\n"
         "	frames_join(unwinder);\n	if (unwinder->end == UNWIND_COMPLETE)\n",
         ("test-stacks.py",), ("test-unwind",)),
+    "kernel": Fault(
+        "an eighth of the samples lacks the kernel's frames, inside",
+        "lib/sources/perf-stack.c",
+        "		if (!perf_stack_insert(thread, account, at, &node))\n",
+        "		if (!planted_eighth() &&\n"
+        "		    !perf_stack_insert(thread, account, at, &node))\n",
+        ("kernel-shares.py",)),
+    "budget": Fault(
+        "what comes after an expensive sample is deferred, not what chance says",
+        "lib/base/allowance.c",
+        "	allowance->seed = meter_random(allowance->seed + 1);\n",
+        "	if (allowance->left_ns >= 0)\n		return true;\n"
+        "	allowance->seed = meter_random(allowance->seed + 1);\n",
+        ("shares.py", "deep in recursion", "root"), ("test-allowance",)),
     "awaits": Fault(
         "an eighth of the samples lacks what awaits its task, in Python 3.11",
         "cpython/walk.h",

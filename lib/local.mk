@@ -49,7 +49,7 @@ dist_pkgdata_DATA = lib/luajit-map.lua
 # that the loader changes, so that it lies on a page with other such data.
 libcpprof_la_SOURCES = \
 	lib/base/copying.c lib/base/process.c lib/base/meter.c \
-	lib/run/settings.c \
+	lib/base/allowance.c lib/run/settings.c \
 	lib/base/sampling.c lib/base/shared.c lib/collector.c lib/run/start.c \
 	lib/base/lookup.c lib/run/own-resource.c lib/sources/resource.c \
 	lib/sources/timer.c lib/sources/unsampled.c lib/run/sampler.c \
@@ -75,7 +75,7 @@ libcpprof_la_SOURCES = \
 	lib/unwind/mappings.c \
 	\
 	lib/base/arch-x86_64.c lib/base/arch-inline-x86_64.h lib/base/arch.h \
-	lib/base/attributes.h lib/base/files.h \
+	lib/base/allowance.h lib/base/attributes.h lib/base/files.h \
 	lib/base/fpu-x86_64.c lib/base/fpu.h lib/base/lookup.h \
 	lib/base/meter.h lib/base/next.def lib/base/process.h lib/base/sampling.h \
 	lib/base/readable.h lib/base/real.def \
@@ -170,7 +170,8 @@ check_PROGRAMS += $(collector_unit_tests)
 TESTS += $(collector_unit_tests)
 endif
 endif
-collector_unit_tests = tests/test-carryover tests/test-contention \
+collector_unit_tests = tests/test-allowance tests/test-carryover \
+	tests/test-contention \
 	tests/test-copying tests/test-meter tests/test-perf-clock \
 	tests/test-perf-stack tests/test-progress tests/test-store \
 	tests/test-timer tests/test-unwind tests/test-unwind-edges
@@ -415,6 +416,11 @@ tests_test_copying_SOURCES = tests/test-copying.c lib/base/copying.c
 tests_test_copying_CFLAGS = $(unit_cflags) -fno-builtin \
 	-fno-tree-loop-distribute-patterns
 tests_test_copying_LDADD = $(case_libs)
+
+tests_test_allowance_SOURCES = tests/test-allowance.c lib/base/allowance.c \
+	lib/base/meter.c
+tests_test_allowance_CFLAGS = $(unit_cflags)
+tests_test_allowance_LDADD = $(case_libs)
 
 tests_test_carryover_SOURCES = tests/test-carryover.c lib/sources/resource.c \
 	lib/base/meter.c

@@ -4,20 +4,10 @@
  * Takes no lock that it cannot give up on, allocates only by mmap, and
  * preserves errno.
  *
- * Budget: time earns half a percent of itself (for a tick, the CPU time that it
- * stands for; for other samples, the time since the last), and each sample
- * costs the time that it takes.  Some samples are deferred, if all would cost
- * more: no stack is taken, and the hits go to the next sample.  So even stacks
- * of 100,000 frames cost only half a percent, with fewer samples of more hits
- * each.  A sample of few frames is never charged more than it has earned: on a
- * busy machine most of its time is other threads', and deferring samples for
- * that would only distort the shares.
- *
- * Which samples are deferred is a matter of chance, and how many follows from
- * what several have cost.  If one that was expensive deferred the next ones,
- * their hits would go to what comes after a pause, and never to what has long
- * stacks.  That still happens where these and others do not alternate within
- * some samples.
+ * Budget (lib/base/allowance.h): of a tick, the CPU time that it stands for earns;
+ * of other samples, the time since the last.  A sample of few frames is never
+ * charged more than it has earned: on a busy machine most of its time is other
+ * threads', and deferring samples for that would only distort the shares.
  *
  * If sampling itself uses up the resource, such as time, the thread pauses
  * sampling for REST times as long as the last sample took.  So the program
@@ -35,7 +25,6 @@
 #include <ucontext.h>
 
 #include "lib/base/arch.h"
-#include "lib/base/meter.h"
 #include "lib/base/process.h"
 #include "lib/base/sampling.h"
 #include "lib/base/shared.h"
@@ -49,17 +38,7 @@
 #include "lib/unwind/trampoline.h"
 #include "lib/unwind/unwinder.h"
 
-#define BUDGET_PART 200			/* of the time may be spent on
-					   sampling */
-/* What sampling may cost at the beginning; some are deferred after half. */
-#define FIRST_ALLOWANCE_NS 1000000
-#define ALLOWANCE_MAX_NS FIRST_ALLOWANCE_NS
-#define ALLOWANCE_MIN_NS (-2000000)	/* more debt than this is forgiven */
 #define FEW_FRAMES 256
-#define MEAN_OF 16		/* samples, for what they cost and earn */
-#define MEAN_MOST 4		/* times the mean that one may add */
-#define PART 65536		/* 1, of parts in integers: a program may want to
-				   know what its own floating point did */
 #define REST 4
 #define SAMPLE_YIELDS 16
 #define SAMPLE_TRIES (SAMPLE_YIELDS + 8)	/* a pause before each more */
@@ -417,81 +396,29 @@ sample_least(int64_t a, int64_t b)
 }
 
 void
-sample_begin_budget(struct thread *thread)
+sample_begin_allowance(struct thread *thread)
 {
-	struct thread_run *run = thread->run;
+	const uint64_t now = (uint64_t)sample_now_ns();
 
-	run->last_sample_ns = (uint64_t)sample_now_ns();
-	run->allowance_ns = FIRST_ALLOWANCE_NS;
-	run->recent_cost_ns = run->recent_earned_ns = 0;
-	run->budget_seed = run->last_sample_ns ^ (uint64_t)thread->tid << 40;
+	thread->run->last_sample_ns = now;
+	allowance_begin(&thread->run->allowance, now ^ (uint64_t)thread->tid << 40);
 }
 
-/*
- * Adds a sample to the sum of what the last MEAN_OF have had, in which earlier
- * ones count less and less.  The first stands for all; of a later one, much
- * more than is usual, such as the time of a long sleep, does not count.
- */
-static void
-sample_add_to_recent(int64_t *recent_ns, int64_t ns)
-{
-	const int64_t mean = *recent_ns / MEAN_OF;
-
-	if (*recent_ns == 0)
-		*recent_ns = sample_least(ns, ALLOWANCE_MAX_NS) * MEAN_OF;
-	else
-		*recent_ns += sample_least(ns, MEAN_MOST * (mean + 1000)) - mean;
-}
-
-/*
- * Whether the allowance is enough for a sample.  It is for all as long as half
- * of the first one is left.  With a quarter, it is for as many as on average
- * cost what they earn, and with less for fewer; from there to the half the
- * others come in by and by.  So what one has cost hardly decides about the
- * next.
- */
+/* False: no sample now; counts why, and the hits stay pending. */
 static bool
-sample_is_affordable(struct thread_run *run)
-{
-	const int64_t x = run->allowance_ns * PART / (FIRST_ALLOWANCE_NS / 4);
-	int64_t part, more;
-
-	if (x >= 2 * PART || run->recent_cost_ns <= run->recent_earned_ns)
-		return x >= 0;
-	part = run->recent_earned_ns * PART / run->recent_cost_ns;
-	more = x - PART;
-	if (more < 0)
-		part = part * x / PART;
-	else
-		part += (PART - part) * (more * more / PART * more / PART) /
-		    PART;
-	run->budget_seed = meter_random(run->budget_seed + 1);
-	return (int64_t)(run->budget_seed >> 48) < part;
-}
-
-/*
- * Adds the sample's share to the thread's allowance.  False: no sample now;
- * counts why, and the hits stay pending.
- */
-static bool
-sample_budget_allows(struct thread *thread,
-    const struct sample_request *request)
+sample_is_allowed(struct thread *thread, const struct sample_request *request)
 {
 	struct thread_run *run = thread->run;
 	const bool rests = run->progress.is_lacking ||
 	    (request->counts_sampling &&
 	    (int64_t)request->clock_ns <= run->rest_ns);
-	const int64_t earned = (int64_t)(request->time_ns / BUDGET_PART);
+	const bool is_affordable = allowance_allows(&run->allowance,
+	    request->time_ns, request->is_last);
 
-	run->allowance_ns = sample_least(ALLOWANCE_MAX_NS,
-	    run->allowance_ns + earned);
-	sample_add_to_recent(&run->recent_earned_ns, earned);
 	if (thread->held_off > 0)
 		datafile_count_drop(CPPROFDATA_DEFERRED_UNSAFE, 1,
 		    request->hits);
-	/* Nothing comes after the last one that could take its hits. */
-	else if ((request->is_last ? run->allowance_ns < 0 :
-	    !sample_is_affordable(run)) ||
+	else if (!is_affordable ||
 	    (rests && sample_now_ns() < run->rest_until_ns))
 		datafile_count_drop(CPPROFDATA_DEFERRED_BACK_OFF, 1,
 		    request->hits);
@@ -561,7 +488,7 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	const size_t memory = tree_memory(tree);
 	struct thread_run *run = thread->run;
 	uint64_t n_frames, lost;
-	int64_t now, most, cost, used, charged;
+	int64_t now, most, cost, used;
 
 	thread->is_sampling = true;
 	run->own_us = 0;
@@ -590,13 +517,8 @@ take_and_charge(struct thread *thread, const struct sample_request *request,
 	/* CPU time, if it is known: not limited to what is usual. */
 	used = (int64_t)run->own_us * 1000;
 	datafile_count_time((uint64_t)(used > cost ? used : cost));
-	charged = n_frames > FEW_FRAMES ? cost :
-	    sample_least(cost, (int64_t)(request->time_ns / BUDGET_PART));
-	run->allowance_ns -= charged;
-	/* A table seldom grows. */
-	sample_add_to_recent(&run->recent_cost_ns, sample_least(charged, most));
-	if (run->allowance_ns < ALLOWANCE_MIN_NS)
-		run->allowance_ns = ALLOWANCE_MIN_NS;
+	allowance_charge(&run->allowance, n_frames > FEW_FRAMES ? cost :
+	    sample_least(cost, allowance_of(request->time_ns)), most);
 	run->rest_ns = sample_least(REST_MAX_NS, REST *
 	    sample_least(cost, most));
 	run->rest_until_ns = now + run->rest_ns;
@@ -610,7 +532,7 @@ sample_take(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	progress_note(&thread->run->progress, context);
-	if (sample_budget_allows(thread, request))
+	if (sample_is_allowed(thread, request))
 		take_and_charge(thread, request, context);
 }
 
@@ -674,7 +596,7 @@ sample_take_guarded(struct thread *thread,
 	struct sample_guard guard;
 	ucontext_t here;
 
-	if (!sample_budget_allows(thread, request) ||
+	if (!sample_is_allowed(thread, request) ||
 	    !sample_guard_begin(thread, &guard))
 		return;
 	if (context == NULL)

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/allowance.h"
 #include "lib/base/thread.h"
 #include "lib/cpprofdata.h"
 #include "lib/store/live.h"
@@ -75,11 +76,7 @@ struct thread_run {
 	bool is_owned;			/* by a thread that may live, and have
 					   marks of its unwinder */
 	bool is_whole;			/* from its first instruction on */
-	int64_t allowance_ns;		/* what sampling may still cost */
-	/* What the last ones have cost, and those earned that were to be taken,
-	   deferred ones included; as sums of so many. */
-	int64_t recent_cost_ns, recent_earned_ns;
-	uint64_t budget_seed;
+	struct allowance allowance;
 	int64_t rest_ns;		/* a pause after the last sample, */
 	int64_t rest_until_ns;		/* which ends then; monotonic */
 	uint64_t last_sample_ns;	/* monotonic; for sample_time_passed */
@@ -348,8 +345,8 @@ struct sample_request {
 	bool is_measured;	/* all pending hits were used by the call */
 };
 
-/* For a thread that begins, or goes on, to be sampled. */
-void sample_begin_budget(struct thread *thread);
+/* For a thread that begins or goes on to be sampled. */
+void sample_begin_allowance(struct thread *thread);
 
 /*
  * Takes a sample of the stack that a signal has interrupted (a ucontext_t).  In

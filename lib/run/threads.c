@@ -167,7 +167,7 @@ start_afresh(struct thread *thread)
 	thread->meters->own_work.has_usage = false;
 	thread->run->progress = (struct thread_progress){ 0 };
 	/* With a debt, short threads and children would have no samples. */
-	sample_begin_budget(thread);
+	sample_begin_allowance(thread);
 	thread->run->rest_ns = thread->run->rest_until_ns = 0;
 	thread->waits->allowance_ns = 0;
 	/* Leave untouched pages alone. */
@@ -216,7 +216,7 @@ threads_resume_sampling(struct thread *thread)
 	thread->run->is_whole = false;
 	thread->held_off = 0;
 	thread->is_sampling = false;
-	sample_begin_budget(thread);
+	sample_begin_allowance(thread);
 	unwind_remember(thread->unwinder, 0);
 	if (process.is_inside)
 		trampoline_attach(thread->unwinder);
