@@ -66,7 +66,8 @@ bash -c 'set -o pipefail
 sort -k1,1n --parallel=2 -S 2M data | tee >(md5sum >sum) | uniq -c |
 	awk "{ s += \$1 } END { print s }"
 sort -r --parallel=2 data | head -3; echo "${PIPESTATUS[@]}"
-wait; until [ -s sum ]; do sleep .02; done; cat sum; trap "echo bye; exit 4" EXIT; kill -USR1 $BASHPID & wait; false'
+wait; until [ -s sum ]; do sleep .02; done; cat sum
+trap "echo bye; exit 4" EXIT; kill -USR1 $BASHPID & wait; false'
 EOT
 
 try git 'git' <<'EOT'

@@ -48,21 +48,6 @@ OWN = re.compile(r'^(work|part)_([abc]) ')
 PACE = 4
 
 
-def record_inside(recording, words):
-    done = cpprof.run('record', '--no-prompt', '-r', 'cpu', '-o', recording,
-                      '--', *words, timeout=600)
-    return done.stdout, done.stderr
-
-
-def record_outside(recording, words):
-    """It does the same all the time, so its beginning may be missed."""
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as program:
-        done = cpprof.run('record', '--no-prompt', '-r', 'cpu', '-F', '1000',
-                          '-o', recording, '-p', str(program.pid),
-                          timeout=600)
-        return program.communicate()[0], done.stderr
-
-
 def stacks(recording):
     """The parts and those who call them in each stack, with the hits."""
     for line in cpprof.text(recording, 'resource cpu',
@@ -165,7 +150,7 @@ def main():
              if has_greenlet(path)}
     if not found:
         claims.skip('greenlets', 'no interpreter with greenlet')
-    outside.check_both(claims, found, check, record_inside, record_outside)
+    outside.check_both(claims, found, check)
     claims.end()
 
 

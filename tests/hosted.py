@@ -162,8 +162,9 @@ def is_left(process):
 
 
 def stays(process):
-    """'': what is left goes; else what stays."""
-    until = time.monotonic() + PATIENCE
+    """'': what is left goes by itself, within a second or what a busy machine
+    makes of it; else what stays."""
+    until = time.monotonic() + 100
     left = is_left(process)
     while left and process.poll() is None and time.monotonic() < until:
         time.sleep(0.1)

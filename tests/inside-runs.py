@@ -43,7 +43,7 @@ def check_threads(directory, how, before=None):
         with Sums(process) as sums:
             result = inside(process, path, '--for', '1.5s')
         late.join()
-        left = stays(process)
+        left = is_left(process)
         ended = ends_when_told(process)
     if result.returncode != 0:
         claims.check(f'{how}: it is recorded', False, result.stderr)
@@ -102,7 +102,7 @@ def check_again(directory):
             # Threads are found late on a busy machine.
             if i % 3 != 1 and not set(hits(path)) & set(PARTS):
                 wrong.append((i, hits(path)))
-            left = stays(process)
+            left = is_left(process)
             if left:
                 wrong.append(left)
         with open(f'/proc/{process.pid}/maps') as file:
@@ -182,9 +182,9 @@ def check_interrupt(directory):
                 recorder.send_signal(signal.SIGINT)
             text = recorder.communicate(timeout=PATIENCE)[1]
             if not ends:
-                left, ended = stays(process), ends_when_told(process)
+                left, ended = is_left(process), ends_when_told(process)
         claims.check(claim, recorder.returncode == 0 and left == '' and
-                     ended == '' and hits(path).get('first_long', 0) > 0,
+                     ended == '' and hits(path).get('first_long', 0) > 10,
                      (recorder.returncode, text, left, ended))
 
 
@@ -230,7 +230,7 @@ def check_elsewhere(directory):
         wrong = []
         for _ in range(2):
             result = inside(process, path, '--for', '0.6s')
-            if result.returncode != 0 or stays(process):
+            if result.returncode != 0 or is_left(process):
                 wrong.append((result.stderr, is_left(process)))
             elif hits(path).get('first_long', 0) < 5:
                 wrong.append(hits(path))
@@ -265,7 +265,7 @@ def check_other_user(directory):
                 as process:
             await_program(process, os.path.basename(program))
             result = inside(process, path, '--for', '1s')
-            left = stays(process)
+            left = is_left(process)
     claims.check(claim, result.returncode == 0 and left == '' and
                  hits(path).get('first_long', 0) > 10, (result.stderr, left))
 

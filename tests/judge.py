@@ -2,9 +2,8 @@
 """judge.py -- decides what measured tests claim.
 
 A claim compares what cpprof says with what a witness says: the program's own
-clocks, or others that sample, too.  It
-has a tolerance, what a user would mind, and an interval of five standard errors
-that follows from its own counts:
+clocks, or others that sample, too.  It has a tolerance, what a user would mind,
+and an interval of five standard errors that follows from its own counts:
   it fails   if the interval lies outside the tolerance;
   it holds   if the interval lies inside twice the tolerance;
   otherwise  all is measured again, with three times the work in all, and the

@@ -59,7 +59,24 @@ def why_not():
         done.stderr.strip().splitlines()[-1]
 
 
-def check_both(claims_of, found, check, inside, outside):
+def record_inside(recording, words, *options):
+    """What a program and the recorder print."""
+    done = run("record", "--no-prompt", *(options or ("-r", "cpu")), "-o",
+               recording, "--", *words, timeout=600)
+    return done.stdout, done.stderr
+
+
+def record_running(recording, words):
+    """The same of a program that runs already.  It does the same all the time, so
+    its beginning may be missed."""
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as program:
+        done = run("record", "--no-prompt", "-r", "cpu", "-F", "1000", "-o",
+                   recording, "-p", str(program.pid), timeout=600)
+        return program.communicate()[0], done.stderr
+
+
+def check_both(claims_of, found, check, inside=record_inside,
+               outside=record_running):
     """Checks interpreters, by version, inside, where there is a collector, and
     outside, each with a function that records."""
     why = why_not() if found else ""

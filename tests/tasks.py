@@ -10,7 +10,6 @@ import importlib
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -45,19 +44,6 @@ STARTS = {chain.split('| ')[1].split()[0]
           for chains in CHAINS.values() for chain in chains} | {'chain_middle'}
 OWN = re.compile(r'^(\w+) \(tasks\.py(?::\d+)?\)$')
 LOOP = 'Handle._run (asyncio/events.py)'
-
-
-def record_inside(recording, words):
-    return cpprof.run('record', '--no-prompt', '-r', 'cpu', '-o', recording,
-                      '--', *words, timeout=600).stdout
-
-
-def record_outside(recording, words):
-    """It does the same all the time, so its beginning may be missed."""
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as program:
-        cpprof.run('record', '--no-prompt', '-r', 'cpu', '-F', '1000', '-o',
-                   recording, '-p', str(program.pid), timeout=600)
-        return program.communicate()[0]
 
 
 def own(frames):
@@ -113,7 +99,7 @@ class Run:
         with tempfile.TemporaryDirectory(prefix='cpprof-test-') as directory:
             recording = os.path.join(directory, 'r')
             self.books = json.loads(record(recording, (
-                interpreter, PROGRAM, str(ms))))
+                interpreter, PROGRAM, str(ms)))[0])
             info, = cpprof.documents(recording, 'info')
             for frames, hits in stacks(recording):
                 self.add(frames, hits)
@@ -187,7 +173,7 @@ def main():
     found = python.interpreters()
     if not found:
         claims.skip('tasks', 'no interpreter')
-    outside.check_both(claims, found, check, record_inside, record_outside)
+    outside.check_both(claims, found, check)
     claims.end()
 
 

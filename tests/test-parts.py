@@ -17,6 +17,7 @@ program that constantly reads its CPU time is suspended between two ticks.  So
 the program runs with priority where that is allowed; if ticks still rarely find
 it, the run is disturbed.
 """
+import math
 import os
 import subprocess
 import tempfile
@@ -150,8 +151,14 @@ def check_modes(claims, copies, is_root):
     """In which mode ticks find a part depends on the machine, where some come
     only at the end of a call; the program asks the kernel itself."""
     for resources in ('user,system,cpu' if is_root else 'user,system',):
-        names = {name: f'part_user of {name}, {resources} {name_of(is_root)}'
+        how = f'{resources} {name_of(is_root)}'
+        names = {name: f'part_user of {name}, {how}'
                  for name in ('user', 'system')}
+        # What makes up all CPU time; of it, ticks place what is in the kernel.
+        sums = {'user and system together': ('user', 'system')}
+        if 'cpu' in resources:
+            sums['cpu'] = ('cpu',)
+        total_of = f'the sum of {{}}, {how}'.format
 
         def measure(times):
             run = Parts(copies, resources, is_root, 4000 * times,
@@ -167,8 +174,14 @@ def check_modes(claims, copies, is_root):
                 counts[names[name]] = judge.Share(
                     found[0], sum(found), run.ticks['part_user'][name] / total,
                     profile.hits / max(profile.samples, 1))
+            for what, resources_of in sums.items():
+                profiles = map(run.profile.of, resources_of)
+                counts[total_of(what)] = judge.Amount(
+                    sum((part.hits + part.lost()) * part.interval
+                        for part in profiles), run.cpu_ns / 1000,
+                    1e6 * TICK * math.sqrt(run.cpu_ns / 1e9 / TICK / 4))
             return counts
-        judge.decide(claims, list(names.values()), measure)
+        judge.decide(claims, [*names.values(), *map(total_of, sums)], measure)
 
 
 def main():

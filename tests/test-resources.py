@@ -110,6 +110,16 @@ def switches_are_where_a_thread_waits():
     close(profile.hits, run.usage['switches'], 10)
 
 
+def time_is_sampled_between_ticks():
+    need_events('cpu:500')
+    run = collector.target('spin', 500, CPPROF_RESOURCES='cpu:500')
+    profile = run.one()
+    assert profile.resources[0].source == 'perf event'
+    assert profile.hits_with('main', 'run_spin', 'spin') >= 0.8 * profile.hits
+    assert profile.samples >= 0.7 * profile.hits, \
+        (profile.samples, profile.hits)
+
+
 def intervals_do_not_keep_step():
     """One fault in fifty: periods of fifty would give all hits to one side."""
     need_events()
@@ -326,6 +336,7 @@ CASES = (
     all_at_once_begin_well,
     faults_of_both_kinds_add_up,
     switches_are_where_a_thread_waits,
+    time_is_sampled_between_ticks,
     intervals_do_not_keep_step, powers_of_two_do_not_keep_step,
     without_events_ticks_count,
     system_calls_are_counted_by_the_tracepoint,
