@@ -29,7 +29,7 @@ tick(struct simulation *one, bool is_deep, int64_t cost_ns)
 	one->n++;
 	one->n_deep += is_deep;
 	one->pending++;
-	if (!allowance_allows(&one->allowance, TICK_NS, false))
+	if (!allowance_admit(&one->allowance, TICK_NS, false))
 		return;
 	allowance_charge(&one->allowance, cost, cost);
 	one->cost_ns += cost;
@@ -41,17 +41,25 @@ tick(struct simulation *one, bool is_deep, int64_t cost_ns)
 }
 
 /* Phases of so many ticks, each of a random kind. */
+static void
+simulate_more(struct simulation *one, uint64_t n_phases, unsigned ticks,
+    int64_t cost_ns)
+{
+	for (uint64_t i = 0; i < n_phases; i++) {
+		const bool is_deep = meter_random(one->n) & 1;
+
+		for (unsigned k = 0; k < ticks; k++)
+			tick(one, is_deep, cost_ns);
+	}
+}
+
 static struct simulation
 simulate(uint64_t n_phases, unsigned ticks, int64_t cost_ns)
 {
 	struct simulation one = { .n = 0 };
-	uint64_t i;
-	unsigned k;
 
 	allowance_begin(&one.allowance, 1);
-	for (i = 0; i < n_phases; i++)
-		for (k = 0; k < ticks; k++)
-			tick(&one, meter_random(i) & 1, cost_ns);
+	simulate_more(&one, n_phases, ticks, cost_ns);
 	return one;
 }
 
@@ -77,6 +85,37 @@ deep_stacks_have_their_share(void **state)
 		assert_true(one.n_samples < one.n * 9 / 10);
 		assert_true(error_of(&one) > -0.02 && error_of(&one) < 0.02);
 	}
+	(void)state;
+}
+
+/* However long it was: it earns no more than the largest allowance. */
+static void
+a_sleep_changes_no_share(void **state)
+{
+	struct simulation one = { .n = 0 };
+
+	allowance_begin(&one.allowance, 1);
+	for (int i = 0; i < 1000; i++) {
+		simulate_more(&one, 100, 3, 40000);
+		allowance_admit(&one.allowance, UINT64_C(10000000000), false);
+	}
+	assert_true(error_of(&one) > -0.02 && error_of(&one) < 0.02);
+	(void)state;
+}
+
+/* Such as the first one, on pages that were not there. */
+static void
+one_long_sample_changes_no_share(void **state)
+{
+	struct simulation one = { .n = 0 };
+
+	for (int i = 0; i < 2000; i++) {
+		one.pending = 0;
+		allowance_begin(&one.allowance, (uint64_t)i);
+		allowance_charge(&one.allowance, 2000000, 2000000);
+		simulate_more(&one, 333, 3, 20000);
+	}
+	assert_true(error_of(&one) > -0.02 && error_of(&one) < 0.02);
 	(void)state;
 }
 
@@ -108,7 +147,7 @@ what_costs_less_than_it_earns_is_never_deferred(void **state)
 	(void)state;
 }
 
-/* The last sample needs any allowance, but none of debts. */
+/* The last sample is allowed unless there is a debt. */
 static void
 the_last_sample_needs_no_luck(void **state)
 {
@@ -118,12 +157,12 @@ the_last_sample_needs_no_luck(void **state)
 	allowance_begin(&allowance, 1);
 	allowance_charge(&allowance, 950000, 950000);
 	for (int i = 0; i < 1000; i++) {
-		n += !allowance_allows(&allowance, 0, false);
-		assert_true(allowance_allows(&allowance, 0, true));
+		n += !allowance_admit(&allowance, 0, false);
+		assert_true(allowance_admit(&allowance, 0, true));
 	}
 	assert_true(n > 900);
 	allowance_charge(&allowance, 100000, 100000);
-	assert_false(allowance_allows(&allowance, 0, true));
+	assert_false(allowance_admit(&allowance, 0, true));
 	(void)state;
 }
 
@@ -134,7 +173,7 @@ taken(struct allowance *allowance, unsigned ticks, int64_t cost_ns)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < ticks; i++)
-		if (allowance_allows(allowance, TICK_NS, false)) {
+		if (allowance_admit(allowance, TICK_NS, false)) {
 			allowance_charge(allowance, cost_ns, cost_ns);
 			n++;
 		}
@@ -150,9 +189,9 @@ the_allowance_is_never_more_than_the_first(void **state)
 	allowance_begin(&allowance, 1);
 	for (int i = 0; i < 10; i++) {
 		taken(&allowance, 1000, 0);
-		/* 10 of the allowance, 5 of what is earned, 1 of debt. */
+		/* 10 from the allowance, 5 earned, 1 on debt. */
 		assert_in_range(taken(&allowance, 100, 100000), 5, 16);
-		allowance_allows(&allowance, i == 9 ? UINT64_MAX : 100000000000u,
+		allowance_admit(&allowance, i == 9 ? UINT64_MAX : 100000000000u,
 		    false);
 		assert_in_range(taken(&allowance, 100, 100000), 5, 16);
 	}
@@ -192,6 +231,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(deep_stacks_have_their_share),
+		cmocka_unit_test(a_sleep_changes_no_share),
+		cmocka_unit_test(one_long_sample_changes_no_share),
 		cmocka_unit_test(sampling_costs_half_a_percent),
 		cmocka_unit_test(what_costs_less_than_it_earns_is_never_deferred),
 		cmocka_unit_test(the_last_sample_needs_no_luck),

@@ -6,11 +6,11 @@
  * next sample.  So even stacks of 100,000 frames cost only half a percent, with
  * fewer samples of more hits each.
  *
- * Which are deferred is a matter of chance, and how many follows from what
- * several have cost.  If one that was expensive deferred the next ones, their
- * hits would go to what comes after a pause, and never to what has long stacks.
- * That still happens where these and others do not alternate within some
- * samples.
+ * Chance decides which samples are deferred, and the mean cost of the last ones
+ * how many.  If each expensive sample deferred the next ones, their hits would
+ * go to whatever runs after a pause, and deep stacks would get too few.  That
+ * still happens where deep stacks and others alternate more slowly than every
+ * ten samples or so.
  *
  * All functions: async-signal-safe, on the allowance's thread, without locks,
  * and in integers, as a program may want to know what its own floating point
@@ -22,11 +22,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A mean, in which earlier numbers count less and less. */
+struct allowance_mean {
+	int64_t sum_ns;
+	uint32_t n;		/* as of so many numbers */
+};
+
 struct allowance {
 	int64_t left_ns;	/* what sampling may still cost */
-	/* What the last samples have cost, and those earned that were to be
-	   taken, deferred ones included; as sums of so many. */
-	int64_t recent_cost_ns, recent_earned_ns;
+	struct allowance_mean cost;	/* of samples that were taken */
+	struct allowance_mean earned;	/* by those to be taken, deferred ones
+					   included */
 	uint64_t seed;
 };
 
@@ -38,13 +44,16 @@ int64_t allowance_of(uint64_t time_ns);
 
 /*
  * Earns what the time does for which a sample is to be taken, and says whether
- * it may be taken now.  is_last: none follows that could take its hits, so that
- * any allowance is enough.
+ * it may be taken now.  is_last: none follows that could take its hits, so it may
+ * unless there is a debt.
  */
-bool allowance_allows(struct allowance *allowance, uint64_t time_ns,
+bool allowance_admit(struct allowance *allowance, uint64_t time_ns,
     bool is_last);
 
-/* A sample has cost so much, where at most most_ns is usual. */
+/*
+ * A sample has cost so much; it counts in the mean cost as at most most_ns, the
+ * most that is usual for such a sample.
+ */
 void allowance_charge(struct allowance *allowance, int64_t cost_ns,
     int64_t most_ns);
 

@@ -4,8 +4,8 @@
  * Takes no lock that it cannot give up on, allocates only by mmap, and
  * preserves errno.
  *
- * Budget (lib/base/allowance.h): of a tick, the CPU time that it stands for earns;
- * of other samples, the time since the last.  A sample of few frames is never
+ * Budget (lib/base/allowance.h): a tick earns for the CPU time that it stands for,
+ * another sample for the time since the last.  A sample of few frames is never
  * charged more than it has earned: on a busy machine most of its time is other
  * threads', and deferring samples for that would only distort the shares.
  *
@@ -404,15 +404,15 @@ sample_begin_allowance(struct thread *thread)
 	allowance_begin(&thread->run->allowance, now ^ (uint64_t)thread->tid << 40);
 }
 
-/* False: no sample now; counts why, and the hits stay pending. */
+/* Earns, and draws.  False: no sample now; counts why; the hits stay pending. */
 static bool
-sample_is_allowed(struct thread *thread, const struct sample_request *request)
+sample_admit(struct thread *thread, const struct sample_request *request)
 {
 	struct thread_run *run = thread->run;
 	const bool rests = run->progress.is_lacking ||
 	    (request->counts_sampling &&
 	    (int64_t)request->clock_ns <= run->rest_ns);
-	const bool is_affordable = allowance_allows(&run->allowance,
+	const bool is_affordable = allowance_admit(&run->allowance,
 	    request->time_ns, request->is_last);
 
 	if (thread->held_off > 0)
@@ -532,7 +532,7 @@ sample_take(struct thread *thread, const struct sample_request *request,
     const void *context)
 {
 	progress_note(&thread->run->progress, context);
-	if (sample_is_allowed(thread, request))
+	if (sample_admit(thread, request))
 		take_and_charge(thread, request, context);
 }
 
@@ -596,7 +596,7 @@ sample_take_guarded(struct thread *thread,
 	struct sample_guard guard;
 	ucontext_t here;
 
-	if (!sample_is_allowed(thread, request) ||
+	if (!sample_admit(thread, request) ||
 	    !sample_guard_begin(thread, &guard))
 		return;
 	if (context == NULL)

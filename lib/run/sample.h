@@ -345,7 +345,7 @@ struct sample_request {
 	bool is_measured;	/* all pending hits were used by the call */
 };
 
-/* For a thread that begins or goes on to be sampled. */
+/* For a thread that is sampled from now on, or again. */
 void sample_begin_allowance(struct thread *thread);
 
 /*
