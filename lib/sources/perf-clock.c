@@ -153,6 +153,20 @@ paced(struct thread *thread, unsigned column, uint64_t hits)
 }
 
 /*
+ * The delay of a trap whose period is over: the usual one, as some come only
+ * when the kernel has done a system call.
+ */
+static void
+perf_clock_note_delay(uint64_t passed_us, uint64_t period_us)
+{
+	const uint64_t delay = passed_us - period_us;
+
+	if (passed_us >= period_us)
+		shared_trap_delay(delay < TRAP_DELAY_MAX_US ? (uint32_t)delay :
+		    TRAP_DELAY_MAX_US);
+}
+
+/*
  * Of the period up to the next boundary, a part may have passed, since the trap
  * was due or since the collector's own time was counted.  For an event that
  * sees all modes, the meter knows.
@@ -167,6 +181,8 @@ perf_clock_set(struct thread *thread, unsigned column, uint64_t period,
 
 	if (clock->is_of_user_mode && clock->counted_us != 0)
 		late = now - clock->counted_us;
+	if (!clock->is_of_user_mode && clock->alarm_us != 0)
+		perf_clock_note_delay(now - clock->armed_us, clock->alarm_us);
 	clock->must_set = false;
 	clock->armed_us = now;
 	clock->counted_us = now - late;

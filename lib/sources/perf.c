@@ -21,6 +21,8 @@
 #define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
 				   the user has not chosen it */
 #define DRAWN_US 4000		/* of the clock: rare enough to be set each */
+#define TRAP_ROOM 3		/* of its usual delay, between traps, */
+#define ROOM_PART 4		/* but no more of an interval */
 #define TRAPS_ALIKE 8		/* before the kernel repeats another period */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
@@ -139,16 +141,35 @@ perf_clock_ns(const struct thread *thread, unsigned column)
 }
 
 /*
- * The period that ends at the meter's next boundary.  The kernel repeats a
- * period until the handler sets another.  If one were shorter than the kernel
- * takes to end it, the thread would not advance any more.  The least interval
- * of a resource leaves room for a whole sample; half of it does so for the
- * kernel.  A boundary that is closer is counted at the end of this period.
+ * The shortest period.  The kernel repeats a period until the handler sets
+ * another, which it cannot as long as a system call lasts.  If one were as
+ * short as the kernel takes to end it, the thread would hardly advance.  The
+ * least interval of a resource leaves room for a whole sample, and half of it
+ * for the kernel; but where traps are as slow as on some virtual machines, a
+ * clock needs more.
+ */
+static uint64_t
+least_period(const struct account *account, unsigned column)
+{
+	const uint64_t least = resources.columns[column].row->least / 2;
+	const uint64_t most = account->meter.interval / ROOM_PART;
+	const uint64_t usual = is_clock(column) ?
+	    shared_trap_delay(TRAP_DELAY_UNKNOWN) : TRAP_DELAY_UNKNOWN;
+	uint64_t room = usual != TRAP_DELAY_UNKNOWN ? TRAP_ROOM * usual : 0;
+
+	if (room > most)
+		room = most;
+	return room > least ? room : least;
+}
+
+/*
+ * The period that ends at the meter's next boundary.  A boundary that is closer
+ * than the shortest period is counted at its end.
  */
 static uint64_t
 period_to_boundary(const struct account *account, unsigned column)
 {
-	const uint64_t least = resources.columns[column].row->least / 2;
+	const uint64_t least = least_period(account, column);
 
 	return account->meter.left > least ? account->meter.left : least;
 }
@@ -345,7 +366,6 @@ static void
 set_clock(struct thread *thread, unsigned column)
 {
 	struct account *account = &thread->meters->accounts[column];
-	const uint64_t least = resources.columns[column].row->least / 2;
 	const unsigned by_hand = resources.columns[column].is_paced ?
 	    TRAPS_BY_HAND : TRAPS_AT_FIRST;
 	const bool is_drawn = resources.is_random ||
@@ -368,8 +388,10 @@ set_clock(struct thread *thread, unsigned column)
 	}
 	period = is_by_hand ? period_to_boundary(account, column) :
 	    varied_period(account);
-	number = 1000 * (is_by_hand ?
-	    perf_clock_set(thread, column, period, least) : period);
+	number = 1000 * (is_by_hand ? perf_clock_set(thread, column, period,
+	    least_period(account, column)) : period);
+	if (!is_by_hand)
+		thread->meters->clock.alarm_us = 0;
 	files_request(account->fd, PERF_EVENT_IOC_PERIOD, &number);
 	if (account->traps_once) {
 		files_request(account->fd, PERF_EVENT_IOC_ENABLE, NULL);
