@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/memory.h"
 #include "src/formats/format.h"
 #include "src/shell/command/command.h"
 #include "src/shell/command/view_command.h"
@@ -276,11 +277,15 @@ base_calls_sides(const struct calls_selection *calls, struct error *error)
 {
 	struct sides *sides = sides_new(&calls->these, &calls->others, error);
 
-	if (sides != NULL) {
-		sides->n_calls[0] = calls->n_these;
-		sides->n_calls[1] = calls->n_others;
-	}
-	return sides;
+	if (sides == NULL)
+		return NULL;
+	sides->n_calls[0] = calls->n_these;
+	sides->n_calls[1] = calls->n_others;
+	sides->calls = memory_string(calls->words, error);
+	if (sides->calls != NULL)
+		return sides;
+	sides_free(sides);
+	return NULL;
 }
 
 static int

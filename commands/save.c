@@ -80,7 +80,9 @@ add_base(const struct session *session, struct text_buffer *text,
 	const struct comparison *comparison = &session->comparison;
 	const struct sides *sides = comparison->sides;
 
-	if (sides != NULL) {
+	if (sides != NULL && sides->calls != NULL) {
+		text_add_format(text, "base calls %s\n", sides->calls);
+	} else if (sides != NULL) {
 		text_add_format(text, "base %s %s", sides->are_times ? "time" :
 		                "label", sides->texts[0]);
 		if (sides->texts[1] != NULL)

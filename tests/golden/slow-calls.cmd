@@ -14,6 +14,7 @@ undo
 base calls below 45ms
 base
 diff functions
+save | grep '^base'
 base off
 labels
 format json

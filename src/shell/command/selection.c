@@ -221,6 +221,28 @@ word_of_calls(const struct reading *reading,
 	return 0;
 }
 
+/* The words from `begin` on, as the shell reads them; NULL with *error set. */
+static const char *
+words_from(const struct reading *reading, size_t begin)
+{
+	const struct words *words = reading->words;
+	struct text_buffer text = { 0 };
+	const char *copy;
+
+	for (size_t i = begin; i < words->n; i++) {
+		if (i > begin)
+			text_add_char(&text, ' ');
+		text_add_word(&text, words->words[i].text,
+		              strlen(words->words[i].text));
+	}
+	copy = text.failed ? NULL : arena_format(&reading->arguments->arena,
+	    reading->error, "%s", text_string(&text));
+	if (text.failed)
+		error_out_of_memory(reading->error);
+	text_free(&text);
+	return copy;
+}
+
 int
 selection_read_calls(const struct reading *reading, size_t begin,
                      struct calls_selection *selection)
@@ -266,7 +288,9 @@ selection_read_calls(const struct reading *reading, size_t begin,
 		status = word_of_calls(reading, calls, is_above ? "<" : ">=",
 		                       bound, &selection->others);
 	known_calls_free(&known);
-	return status;
+	if (status == 0)
+		selection->words = words_from(reading, begin);
+	return status == 0 && selection->words != NULL ? 0 : -1;
 }
 
 void

@@ -65,6 +65,7 @@ const struct observed_calls *calls_of_function(const struct profile *profile,
 struct calls_selection {
 	struct pattern_word these, others;
 	double n_these, n_others;	/* calls */
+	const char *words;		/* as typed: "handle above 10ms" */
 };
 
 /* Reads the words from `begin` on, all that are left.  0, or -1. */

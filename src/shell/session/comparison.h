@@ -101,6 +101,8 @@ struct sides {
 	char *texts[2];				/* as typed: "host=old*" */
 	double n_calls[2];			/* of calls: how many each side
 						 * has; else 0 */
+	char *calls;				/* of calls: what chose them,
+						 * "handle above 10ms"; or NULL */
 };
 
 /*

@@ -73,6 +73,7 @@ sides_free(struct sides *sides)
 		section_pattern_free(sides->patterns[side]);
 		free(sides->texts[side]);
 	}
+	free(sides->calls);
 	free(sides);
 }
 
