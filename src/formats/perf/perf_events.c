@@ -196,7 +196,7 @@ static const struct {
 	{ "instructions", "instruction" },
 	{ "branches", "branch" },
 	{ "branch-instructions", "branch" },
-	{ "branch-misses", "misprediction" },
+	{ "branch-misses", "miss" },
 	{ "cache-references", "access" },
 	{ "cache-misses", "miss" },
 	{ "page-faults", "fault" },
