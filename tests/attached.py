@@ -16,6 +16,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -360,12 +361,30 @@ def check_held_forks(directory):
                          (found, result.stderr, tallies))
 
 
+def check_interval():
+    """As inside, where that does not cost much."""
+    def interval(words):
+        out = subprocess.run(
+            (CPPROF, '-F', 'json', '-e', f'record --list {words}'),
+            capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
+        return next(row['interval'] for row in json.loads(out)['rows']
+                    if row['name'] == 'cpu')
+    few = 1000 if os.sysconf('SC_NPROCESSORS_ONLN') <= 16 else 4000
+    with started(os.path.join(PROGRAMS, 'target'), 'spin', '60000') as process, \
+            started(sys.executable, '-c', 'while True: pass') as python:
+        found = [interval(words) for words in (
+            f'-p {process.pid}', f'-p {python.pid}',
+            f'-p {process.pid},{python.pid}', '-a')]
+    claims.check('CPU time is sampled each ms, but of Python and of all programs '
+                 'each 4 ms', found == [few, 4000, 4000, 4000], found)
+
+
 def check_short_threads(directory):
     """Threads of a millisecond: their time counts, if not their stacks."""
     path = os.path.join(directory, 'short')
     with started(os.path.join(PROGRAMS, 'brief'), 'threads',
                  '1500') as process:
-        result = record('-o', path, '-p', str(process.pid))
+        result = record('-o', path, '-r', 'cpu:4000', '-p', str(process.pid))
         output = process.communicate()[0]
     used = sum(float(word) for word in output.split()) / 1e6
     found, all_hits = hits(path)
@@ -768,6 +787,7 @@ def main():
             check_executions(directory)
             check_forks(directory)
             check_held_forks(directory)
+            check_interval()
             check_short_threads(directory)
             check_places_outside(directory)
             check_names(directory)

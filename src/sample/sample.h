@@ -48,7 +48,6 @@ struct sample_kind {
 	uint32_t type;		/* of struct perf_event_attr */
 	uint64_t config;
 	uint64_t scale;		/* what the event counts in a gtick */
-	uint64_t interval;	/* the default, in gticks */
 	bool is_kernel;		/* happens only in the kernel */
 };
 

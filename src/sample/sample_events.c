@@ -63,6 +63,7 @@ enum {
 	SAMPLE_RING_LEAST = 8,
 	SAMPLE_LEAST_PART = 32,		/* of an interval, between samples, */
 	SAMPLE_LEAST_NS = 100000,	/* but more than one costs */
+	SAMPLE_SELDOM = 1000000,	/* gticks, of an event that is only tried */
 	SAMPLE_LATE_MOST = 8,		/* intervals that are made up for */
 	SAMPLE_CPUS_MAX = 4096,
 	SAMPLE_ATTRS_MAX = SAMPLE_KINDS_MAX + 1,	/* and the side event */
@@ -72,32 +73,32 @@ enum {
 
 const struct sample_kind sample_kinds[] = {
 	{ "cpu", "perf event cpu-clock, from outside", PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_CPU_CLOCK, 1000, 4000, false },
+	  PERF_COUNT_SW_CPU_CLOCK, 1000, false },
 	{ "real", "perf events cpu-clock and context-switches, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000, 4000, false },
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000, false },
 	{ "page-faults", "perf event page-faults, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, 50, false },
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, false },
 	{ "major-faults", "perf event major-faults, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, 1, false },
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, false },
 	{ "minor-faults", "perf event minor-faults, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, 50, false },
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, false },
 	{ "context-switches", "perf event context-switches, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 10, true },
+	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, true },
 	{ "syscalls", "perf event raw_syscalls:sys_enter, from outside",
-	  PERF_TYPE_TRACEPOINT, 0, 1, 100, true },
+	  PERF_TYPE_TRACEPOINT, 0, 1, true },
 	{ "cycles", "perf event cycles:u, from outside", PERF_TYPE_HARDWARE,
-	  PERF_COUNT_HW_CPU_CYCLES, 1, 10000000, false },
+	  PERF_COUNT_HW_CPU_CYCLES, 1, false },
 	{ "instructions", "perf event instructions:u, from outside",
-	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1, 10000000, false },
+	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1, false },
 	{ "cache-misses", "perf event cache-misses:u, from outside",
-	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 1, 10000, false },
+	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 1, false },
 	{ "branch-misses", "perf event branch-misses:u, from outside",
-	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 1, 10000, false },
-	{ NULL, NULL, 0, 0, 0, 0, false }
+	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 1, false },
+	{ NULL, NULL, 0, 0, 0, false }
 };
 
 const struct sample_kind sample_kind_wait = {
-	"real", "", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 1, true
+	"real", "", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, true
 };
 
 /* The ring buffer of a processor. */
@@ -289,7 +290,7 @@ sample_kind_attr(const struct sample_kind *kind, bool sees_kernel)
 
 	if (kind->type == PERF_TYPE_TRACEPOINT)
 		attr.config = (uint64_t)sample_events_tracepoint();
-	attr.sample_period = sample_kind_period(kind, kind->interval);
+	attr.sample_period = sample_kind_period(kind, SAMPLE_SELDOM);
 	/* As the resources of this type are defined. */
 	attr.exclude_kernel = !sees_kernel || kind->type == PERF_TYPE_HARDWARE;
 	return attr;

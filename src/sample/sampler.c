@@ -1112,13 +1112,18 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	sampler->options = options;
 	sampler->first_fd = sampler->policy = -1;
 	sampler->own_begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	sampler->wait_resource = UINT_MAX;
-	for (unsigned i = 0; i < options->events.n_kinds; i++)
-		if (options->events.kinds[i].kind == sample_kind_find("real")) {
+	sampler->cpu_kind = sampler->wait_resource = UINT_MAX;
+	for (unsigned i = 0; i < options->events.n_kinds; i++) {
+		const struct sample_kind *kind = options->events.kinds[i].kind;
+
+		if (kind == sample_kind_find("cpu"))
+			sampler->cpu_kind = i;
+		if (kind == sample_kind_find("real")) {
 			sampler->wait_resource =
 			    options->events.kinds[i].resource;
 			sampler->run_kind = i;
 		}
+	}
 	sampler->profile = profile_new(error);
 	sampler->held = sample_held_new(error);
 	if (sampler->held != NULL) {

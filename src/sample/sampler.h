@@ -130,6 +130,8 @@ struct sampler {
 	size_t path_capacity;
 	uint64_t now_ns;		/* of the last record */
 	uint64_t seen_ns;		/* all records up to here were applied */
+	unsigned cpu_kind;		/* of the events of the resource cpu;
+					 * UINT_MAX: it is not sampled */
 	unsigned wait_resource;		/* UINT_MAX: waits are not followed */
 	unsigned run_kind;		/* of the events that count its time in
 					 * which threads run */

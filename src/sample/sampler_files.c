@@ -426,18 +426,27 @@ sampler_charge_unseen(struct sampler *sampler, struct sampler_process *process,
 	return hits;
 }
 
+/* The CPU time that the hits in a process's file stand for. */
+static uint64_t
+sampler_cpu_of_hits(const struct sampler *sampler,
+                    const struct sampler_process *process)
+{
+	const struct sample_events_options *options =
+	    &sampler->options->events;
+
+	return sampler->cpu_kind == UINT_MAX ? 0 :
+	    sample_file_hits(process->file,
+	                     options->kinds[sampler->cpu_kind].resource) *
+	    options->kinds[sampler->cpu_kind].interval * 1000;
+}
+
 /* The CPU time of a process: what its hits stand for, if that is more. */
 static void
 sampler_estimate_cpu(const struct sampler *sampler,
                      struct sampler_process *process)
 {
-	const struct sample_recording *recording = sampler->options->recording;
-	uint64_t seen_ns;
+	const uint64_t seen_ns = sampler_cpu_of_hits(sampler, process);
 
-	if (strcmp(recording->resources[0].name, "cpu") != 0)
-		return;
-	seen_ns = sample_file_hits(process->file, 0) *
-	    recording->resources[0].interval * 1000;
 	if (seen_ns > process->cpu_ns - process->cpu_begin_ns)
 		process->cpu_ns = process->cpu_begin_ns + seen_ns;
 }
@@ -460,7 +469,7 @@ sampler_write_cpu(const struct sampler *sampler,
 void
 sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
 {
-	const struct sample_recording *recording = sampler->options->recording;
+	const unsigned cpu = sampler->cpu_kind;
 	struct error ignored = { 0 };
 	uint64_t cpu_ns;
 	bool has_cpu = process->has_cpu &&
@@ -475,11 +484,16 @@ sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
 		sampler_begin_file(sampler, process, &ignored);
 	if (process->file == NULL)
 		return;
-	if (has_cpu && strcmp(recording->resources[0].name, "cpu") == 0)
-		sampler_charge_unseen(sampler, process, 0, process->cpu_ns -
+	if (has_cpu && cpu != UINT_MAX) {
+		const unsigned resource =
+		    sampler->options->events.kinds[cpu].resource;
+
+		sampler_charge_unseen(sampler, process, cpu, process->cpu_ns -
 		                      process->cpu_begin_ns,
-		                      sample_file_hits(process->file, 0) +
-		                      sample_file_n_lost(process->file, 0));
+		                      sample_file_hits(process->file, resource) +
+		                      sample_file_n_lost(process->file,
+		                                         resource));
+	}
 	/* By the records of switches, between which waits are measured, too. */
 	if (sampler->wait_resource != UINT_MAX)
 		process->n_run += sampler_charge_unseen(sampler, process,
@@ -581,11 +595,8 @@ static void
 sampler_note_counted(struct sampler *sampler,
                      const struct sampler_process *process)
 {
-	const struct sample_recording *recording = sampler->options->recording;
 	const uint64_t used_ns = process->cpu_ns - process->cpu_begin_ns;
-	const uint64_t hits_ns = strcmp(recording->resources[0].name,
-	    "cpu") != 0 ? 0 : sample_file_hits(process->file, 0) *
-	    recording->resources[0].interval * 1000;
+	const uint64_t hits_ns = sampler_cpu_of_hits(sampler, process);
 
 	if (!sampler->is_ending || sampler_kernel_has(sampler, process->pid))
 		sampler->result.counted_ns += used_ns > hits_ns ? used_ns :

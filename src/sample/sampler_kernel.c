@@ -72,12 +72,9 @@ static bool
 sampler_kernel_counts_time(const struct sampler *sampler)
 {
 	const struct sample_events_options *events = &sampler->options->events;
-	unsigned i = 0;
 
-	while (i < events->n_kinds &&
-	       strcmp(events->kinds[i].kind->name, "cpu") != 0)
-		i++;
-	return i < events->n_kinds && !events->is_system && !events->is_alone;
+	return sampler->cpu_kind != UINT_MAX && !events->is_system &&
+	    !events->is_alone;
 }
 
 static size_t

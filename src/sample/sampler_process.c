@@ -305,11 +305,11 @@ sampler_find_frames(struct sampler *sampler, struct sampler_process *process,
 static bool
 sampler_is_latency(struct sampler *sampler, unsigned resource)
 {
-	const struct sample_recording *recording = sampler->options->recording;
 	const size_t n = sample_events_n_running(sampler->events);
 
-	if (!recording->has_latency ||
-	    strcmp(recording->resources[resource].name, "cpu") != 0)
+	if (!sampler->options->recording->has_latency ||
+	    sampler->cpu_kind == UINT_MAX || resource !=
+	    sampler->options->events.kinds[sampler->cpu_kind].resource)
 		return false;
 	return n <= 1 || sampler_random(sampler, n) == 0;
 }

@@ -19,6 +19,14 @@
 #include "src/base/progress.h"
 #include "src/shell/terminal/terminal.h"
 
+/*
+ * Where a sample a millisecond of CPU time would cost too much.  This process is
+ * one thread, and takes 0.4% of its time for each processor that is busy with
+ * plain stacks; each sample of Python delays its thread by 15 to 40 us
+ * (bench/outside.py).
+ */
+enum { FEW_PROCESSORS = 16, SPARING_INTERVAL_US = 4000 };
+
 /* ---- which processes ---- */
 
 /* The name of a process; false: there is none with that number. */
@@ -284,11 +292,35 @@ attach_samples_waits(void)
 	return sample_kind_try(&sample_kind_wait, &sees_kernel) == 0;
 }
 
-/* latency is counted at samples of cpu. */
-const struct sample_kind *
+/*
+ * The event that samples a resource from outside; NULL: there is none.  latency
+ * is counted at samples of cpu.
+ */
+static const struct sample_kind *
 attach_event(const struct resource_kind *kind)
 {
 	return sample_kind_find(attach_is_latency(kind) ? "cpu" : kind->name);
+}
+
+/* Whether samples are to be few: see FEW_PROCESSORS. */
+static bool
+attach_is_sparing(const struct attach *attach)
+{
+	bool is_sparing = sysconf(_SC_NPROCESSORS_ONLN) > FEW_PROCESSORS;
+
+	if (attach == NULL)
+		return is_sparing;
+	is_sparing |= attach->is_system;
+	for (size_t i = 0; !is_sparing && i < attach->n; i++)
+		is_sparing = sample_interpreters_expect(attach->pids[i]);
+	return is_sparing;
+}
+
+uint64_t
+attach_interval(const struct attach *attach, const struct resource_kind *kind)
+{
+	return attach_event(kind) == sample_kind_find("cpu") &&
+	    attach_is_sparing(attach) ? SPARING_INTERVAL_US : kind->interval;
 }
 
 const char *
@@ -322,13 +354,14 @@ attach_resource(const struct record_options *options, size_t i)
 
 /* Adds a resource to those of the recording; false: not from outside. */
 static bool
-attach_choose_one(const struct chosen_resource *chosen,
+attach_choose_one(const struct attach *attach,
+                  const struct chosen_resource *chosen,
                   struct sample_events_options *events,
                   struct sample_recording *recording)
 {
 	const struct sample_kind *kind = sample_kind_find(chosen->kind->name);
-	const uint64_t interval = chosen->interval != 0 || kind == NULL ?
-	    chosen->interval : kind->interval;
+	const uint64_t interval = chosen->interval != 0 ? chosen->interval :
+	    attach_interval(attach, chosen->kind);
 	const char *source;
 
 	if (kind == NULL)
@@ -369,7 +402,8 @@ attach_add_latency(const struct resource_kind *kind,
 }
 
 static int
-attach_choose(const struct record_options *options,
+attach_choose(const struct attach *attach,
+              const struct record_options *options,
               struct sample_events_options *events,
               struct sample_recording *recording, struct error *error)
 {
@@ -387,7 +421,8 @@ attach_choose(const struct record_options *options,
 			                 "the whole machine, where most threads "
 			                 "only wait for work: name processes "
 			                 "with -p, or a --cgroup");
-		else if (!attach_choose_one(&chosen, events, recording))
+		else if (!attach_choose_one(attach, &chosen, events,
+		                            recording))
 			return error_set(error, "-r %s cannot be sampled from "
 			                 "outside: only the collector inside "
 			                 "counts it%s", chosen.kind->name,
@@ -416,7 +451,7 @@ attach_choose_possible(const struct record_options *options,
 		bool sees_kernel;
 
 		if (kind != NULL && sample_kind_try(kind, &sees_kernel) == 0)
-			attach_choose_one(&chosen, events, recording);
+			attach_choose_one(NULL, &chosen, events, recording);
 	}
 }
 
@@ -500,7 +535,8 @@ attach_launch(struct launch *launch, const struct record_options *options,
 	struct attach_follower follower = { .result = result };
 	int answer;
 
-	if (attach_choose(options, &sampling.events, &files, error) != 0)
+	if (attach_choose(NULL, options, &sampling.events, &files,
+	                  error) != 0)
 		return -1;
 	follower.sampler = sampler_new(&sampling, error);
 	if (follower.sampler == NULL)
@@ -555,7 +591,8 @@ attach_run(const struct attach *attach, const struct record_options *options,
 	struct attach_signals signals;
 	int status;
 
-	if (attach_choose(options, &sampling.events, &files, error) != 0)
+	if (attach_choose(attach, options, &sampling.events, &files,
+	                  error) != 0)
 		return -1;
 	sampling.events.is_system = attach->is_system;
 	attach_catch_signals(&signals);

@@ -106,21 +106,19 @@ offer_list_outside(const struct record_options *options,
 	int result = attach_is_wanted(options) ? attach_find(&attach, options,
 	                                                     error) : 0;
 
-	attach_free(&attach);
 	offer_list_start(table);
 	for (const struct resource_kind *kind = resource_kinds;
 	     result == 0 && kind->name != NULL; kind++) {
 		struct text_buffer why = { 0 };
 		struct offer offer = { .name = kind->name };
-		const struct sample_kind *event = attach_event(kind);
 
 		offer.source = attach_offer(kind, &why);
 		offer.why = text_string(&why);
-		result = offer_list_add(&offer, event != NULL ?
-		                        event->interval : kind->interval,
+		result = offer_list_add(&offer, attach_interval(&attach, kind),
 		                        table, error);
 		text_free(&why);
 	}
+	attach_free(&attach);
 	return result;
 }
 

@@ -254,8 +254,12 @@ int attach_run(const struct attach *attach,
                const struct recording *recording, const char *symfs,
                struct sampler_result *result, struct error *error);
 
-/* The event that samples a resource from outside; NULL: there is none. */
-const struct sample_kind *attach_event(const struct resource_kind *kind);
+/*
+ * The default interval of a resource from outside, in gticks.  attach: the
+ * processes; NULL: those of a program that is to be started.
+ */
+uint64_t attach_interval(const struct attach *attach,
+                         const struct resource_kind *kind);
 
 /*
  * Whether a resource can be sampled from outside: its source; "" if it cannot,
