@@ -72,7 +72,8 @@ bench-collector: all
 		-n $${ROUNDS:-5} $${SHORT:-}
 .PHONY: bench-collector
 
-# Stacks from outside beside gdb's, and kills of record -p: see the scripts.
+# Stacks from outside beside gdb's, kills of record -p, and what tasks of asyncio
+# cost: see the scripts.
 EXTRA_DIST += bench/gdb-stacks.py bench/outside-kills.py bench/attach.py \
 	bench/tasks.py
 EXTRA_PROGRAMS += bench/unwind-stopped

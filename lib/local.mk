@@ -533,6 +533,6 @@ check-compat: all
 	$(SHELL) $(srcdir)/tests/compat.sh
 
 check-long: check-storm check-kills check-suites check-stacks check-steps \
-	check-compat check-rounds
+	check-compat check-rounds check-strict
 .PHONY: check-storm check-kills check-suites check-stacks check-steps \
 	check-compat check-long

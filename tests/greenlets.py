@@ -109,7 +109,7 @@ def check(claims, version, how, record, interpreter):
         run = Run(record, interpreter, times * MS, ROUNDS)
         runs.append(run)
         counts = {names[part]: share for part, share in run.shares().items()}
-        if record is record_inside:
+        if record is outside.record_inside:
             counts[most] = judge.Share(
                 sum(run.hits.values()), run.all,
                 sum(run.books[part] for part in PARTS) / run.books['all'],
@@ -118,7 +118,7 @@ def check(claims, version, how, record, interpreter):
 
     most = what + 'hardly a sample lacks its Python functions'
     judge.decide(claims, [*names.values(),
-                          *([most] if record is record_inside else [])],
+                          *([most] if record is outside.record_inside else [])],
                  measure)
     runs.append(Run(record, interpreter, MS, FEW))
     claims.make(what + 'no stack is that of two greenlets',

@@ -38,15 +38,17 @@ def hosted(directory, ms, *modes, **options):
     sums = os.path.join(directory, f'sums-{time.monotonic_ns()}')
     with started(HOSTED, sums, str(ms), *modes, **options) as process:
         process.sums = sums
-        wait_until(lambda: os.path.exists(sums) and os.path.getsize(sums) > 0
-                   and any(sums_of(process)))
+        wait_until(lambda: process.poll() is not None or (
+            os.path.exists(sums) and os.path.getsize(sums) > 0 and
+            any(sums_of(process))))
         yield process
 
 
 def wait_until(holds):
-    until = time.monotonic() + PATIENCE
+    """For less time than a test may be silent."""
+    until = time.monotonic() + 200
     while not holds():
-        assert time.monotonic() < until
+        assert time.monotonic() < until, 'it does not come'
         time.sleep(0.02)
 
 
@@ -69,9 +71,12 @@ def is_begun(path):
 
 
 def has_samples(path, least):
-    with contextlib.suppress(AssertionError):   # as long as it has none
+    try:
         return is_begun(path) and view(path, 'info')['samples'] >= least
-    return False
+    except AssertionError as why:
+        if 'no samples' in str(why):
+            return False
+        raise
 
 
 class Sums:
@@ -140,8 +145,8 @@ def ends_well(process):
     return f'status {process.returncode}, output {output!r}'
 
 
-def is_left(process):
-    """'': what is left in the process after the end is what may be left."""
+def remains(process):
+    """Of the collector, in a process that it has left: '', or what may not be."""
     status = status_of(process.pid)
     names = []
     for task in os.listdir(f'/proc/{process.pid}/task'):
@@ -161,15 +166,16 @@ def is_left(process):
     return ', '.join(wrong)
 
 
-def stays(process):
-    """'': what is left goes by itself, within a second or what a busy machine
-    makes of it; else what stays."""
+def wait_until_gone(process):
+    """Waits until the collector has left: '', or what is still there.  It does so
+    by itself, within a second or what a busy machine makes of it."""
     until = time.monotonic() + 100
-    left = is_left(process)
-    while left and process.poll() is None and time.monotonic() < until:
+    while process.poll() is None:
+        left = remains(process)
+        if not left or time.monotonic() > until:
+            return left
         time.sleep(0.1)
-        left = is_left(process)
-    return left
+    return f'the program has ended: {process.returncode}'
 
 
 def may_trace(directory):

@@ -20,30 +20,33 @@ from claims import Claims, rounds
 from cpprof import has_recorded
 from filters import forbid_events, install_filter
 from hosted import (HOSTED, PARTS, Sums, ends_when_told, has_samples, hits,
-                    hosted, inside, is_begun, is_left, may_trace, only_file,
-                    started, stays, tell, wait_until)
+                    hosted, inside, is_begun, may_trace, only_file, remains,
+                    started, tell, wait_until, wait_until_gone)
 from outside import CPPROF, NOBODY, PATIENCE, in_own_mounts, record
 
 claims = Claims()
 
 
-def begin_late(process, path):
-    """Once it is recorded."""
-    wait_until(lambda: is_begun(path) or process.poll() is not None)
+def begin_late(process, path, is_over):
+    """Once it is recorded, or cannot be."""
+    wait_until(lambda: is_begun(path) or is_over.is_set())
     tell(process, 1)
 
 
 def check_threads(directory, how, before=None):
     """Threads of every kind are sampled, and go on as ever."""
-    path = os.path.join(directory, 'threads')
+    path = os.path.join(directory, 'threads ' + how)
+    is_over = threading.Event()
     with hosted(directory, 600000, 'late', 'blocked', 'waits',
                 preexec_fn=before) as process:
-        late = threading.Thread(target=begin_late, args=(process, path))
+        late = threading.Thread(target=begin_late, args=(process, path,
+                                                         is_over))
         late.start()
         with Sums(process) as sums:
             result = inside(process, path, '--for', '1.5s')
+        is_over.set()
         late.join()
-        left = is_left(process)
+        left = remains(process)
         ended = ends_when_told(process)
     if result.returncode != 0:
         claims.check(f'{how}: it is recorded', False, result.stderr)
@@ -102,7 +105,7 @@ def check_again(directory):
             # Threads are found late on a busy machine.
             if i % 3 != 1 and not set(hits(path)) & set(PARTS):
                 wrong.append((i, hits(path)))
-            left = is_left(process)
+            left = remains(process)
             if left:
                 wrong.append(left)
         with open(f'/proc/{process.pid}/maps') as file:
@@ -144,7 +147,7 @@ def check_kills(directory):
             if process.poll() is not None:
                 break
         # The collector looks for its recorder once in a second.
-        left = stays(process)
+        left = wait_until_gone(process)
         result = inside(process, path, '--for', '0.3s')
         process.ended = ends_when_told(process)
     claims.check('killed recorders leave no thread, handler or timer',
@@ -182,7 +185,7 @@ def check_interrupt(directory):
                 recorder.send_signal(signal.SIGINT)
             text = recorder.communicate(timeout=PATIENCE)[1]
             if not ends:
-                left, ended = is_left(process), ends_when_told(process)
+                left, ended = remains(process), ends_when_told(process)
         claims.check(claim, recorder.returncode == 0 and left == '' and
                      ended == '' and hits(path).get('first_long', 0) > 10,
                      (recorder.returncode, text, left, ended))
@@ -230,8 +233,8 @@ def check_elsewhere(directory):
         wrong = []
         for _ in range(2):
             result = inside(process, path, '--for', '0.6s')
-            if result.returncode != 0 or is_left(process):
-                wrong.append((result.stderr, is_left(process)))
+            if result.returncode != 0 or remains(process):
+                wrong.append((result.stderr, remains(process)))
             elif hits(path).get('first_long', 0) < 5:
                 wrong.append(hits(path))
         with open(f'/proc/{process.pid}/maps') as file:
@@ -265,7 +268,7 @@ def check_other_user(directory):
                 as process:
             await_program(process, os.path.basename(program))
             result = inside(process, path, '--for', '1s')
-            left = is_left(process)
+            left = remains(process)
     claims.check(claim, result.returncode == 0 and left == '' and
                  hits(path).get('first_long', 0) > 10, (result.stderr, left))
 

@@ -117,24 +117,28 @@ class Share:
 
 class Difference:
     """Two shares, each of so many hits, that must be the same: what cpprof says,
-    and a witness that samples, too."""
+    and a witness that also samples.  bunch: as in Share, of cpprof's."""
 
-    def __init__(self, hits, of, other_hits, other_of, tolerance=SHARE):
+    def __init__(self, hits, of, other_hits, other_of, bunch=1.0,
+                 tolerance=SHARE):
         self.counts = (hits, of, other_hits, other_of)
+        self.bunch = bunch
         self.tolerance = tolerance
 
     def __add__(self, other):
         return Difference(*(one + more for one, more in
-                            zip(self.counts, other.counts)), self.tolerance)
+                            zip(self.counts, other.counts)),
+                          max(self.bunch, other.bunch), self.tolerance)
 
     def errors(self):
-        """The interval of found minus the other; of a share near 0 or 1, the
-        error is as if one hit more were elsewhere."""
+        """The interval of found minus the other.  Near 0 and 1, one hit is added
+        to each side, so that the error is never 0."""
         hits, of, other_hits, other_of = self.counts
         if of <= 0 or other_of <= 0:
             return -1.0, 1.0
         mean = min(1, (hits + other_hits + 1) / (of + other_of + 2))
-        error = K * math.sqrt(mean * (1 - mean) * (1 / of + 1 / other_of))
+        error = K * math.sqrt(mean * (1 - mean) *
+                              (self.bunch / of + 1 / other_of))
         difference = hits / of - other_hits / other_of
         return difference - error, difference + error
 

@@ -125,7 +125,8 @@ def check_shares(claims, directory):
         counts = one.of_clock('with')
         for part, (kernel, ticks) in one.ticks.items():
             counts[of_ticks(part)] = judge.Difference(
-                *share_of_kernel(one.path, part), kernel, ticks, OF_OTHERS)
+                *share_of_kernel(one.path, part), kernel, ticks, one.bunch,
+                OF_OTHERS)
         have.append(not one.tally(FOLDED))
         shown, less = one.functions(), one.functions(kernel='hide')
         hidden.append(less.items() <= shown.items() and
@@ -141,7 +142,8 @@ def check_shares(claims, directory):
             for name in called:
                 counts[without(part, name)] = judge.Difference(
                     inside[part].get(name, 0), inside[part][part],
-                    outside.get(name, 0), outside[part], OF_OTHERS)
+                    outside.get(name, 0), outside[part],
+                        one.bunch + other.bunch - 1, OF_OTHERS)
         return counts
     judge.decide(claims, names, measure)
     claims.check('kernel hide: functions of the program have the same hits',
@@ -151,8 +153,8 @@ def check_shares(claims, directory):
 
 
 def check_perf(claims, directory):
-    """Its shares of the functions that have most of the hits in a part.  It does
-    not know the program's callers, so each part has a run of its own."""
+    """perf's shares of the functions that have most of the hits in a part.  perf
+    does not know the program's callers, so each part has a run of its own."""
     claim = "perf's shares of the functions of the kernel in {}"
     perf = shutil.which('perf')
     data = os.path.join(directory, 'perf.data')
@@ -164,7 +166,12 @@ def check_perf(claims, directory):
             capture_output=True, check=False).returncode == 0
 
     def check_part(part):
-        name, most = claim.format(part), []
+        name = claim.format(part)
+        short = Recorded(directory, 400, (part,))
+        hidden = short.functions(kernel='hide')
+        most = [function for function, hits in short.functions().items()
+                if hits > 0.2 * (total(short.path) - short.tally(UNKNOWN)) and
+                function not in hidden]
 
         def measure(times):
             if not runs_perf(800 * times, part):
@@ -173,21 +180,17 @@ def check_perf(claims, directory):
             one, other = run.functions(), functions(data)
             of = total(run.path) - run.tally(UNKNOWN)
             other_of = total(data) / PERF_NS
-            if not most:
-                hidden = run.functions(kernel='hide')
-                most.extend(function for function, hits in one.items()
-                            if hits > 0.2 * of and function not in hidden)
             return {f'{name}: {function}': judge.Difference(
                         one.get(function, 0), of,
-                        other.get(function, 0) / PERF_NS, other_of, OF_OTHERS)
+                        other.get(function, 0) / PERF_NS, other_of, run.bunch,
+                        OF_OTHERS)
                     for function in most}
-        looks = [measure(1)]
-        claims.check(f'{name}: some have a fifth of it', most, looks)
+        claims.check(f'{name}: some have a fifth of it', most, short.functions())
         if most == ['[kernel]']:
             claims.skip(name, 'the kernel hides its addresses')
             return
-        judge.decide(claims, list(looks[0]),
-                     lambda times: looks.pop() if looks else measure(times))
+        judge.decide(claims, [f'{name}: {function}' for function in most],
+                     measure)
 
     for part in OF_KERNEL:
         if perf is None or not runs_perf(10, part):

@@ -441,7 +441,8 @@ check-quick:
 # Not part of check: tests that draw at random or depend on moments, ten times as
 # long.
 random_tests = tests/assert.py tests/brief.py tests/diff.py tests/export.py \
-	tests/grouped-calls.py tests/inside-wrapped.py tests/members.py tests/merge.py \
+	tests/grouped-calls.py tests/hostile.py tests/inside-runs.py \
+	tests/inside-wrapped.py tests/members.py tests/merge.py \
 	tests/merged-sums.py tests/modules.py tests/names.py tests/pprof-samples.py tests/random-calls.py \
 	tests/random-oracle.py tests/refinements.py tests/round-trips.py \
 	tests/section-steps.py \
@@ -452,6 +453,14 @@ check-rounds: all
 		$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter $(TESTS),$(random_tests))'
 .PHONY: check-rounds
+
+# Not part of check: what is measured, three times as exactly (tests/judge.py),
+# and all interpreters of Python.
+check-strict: all
+	CHECK_LONG=1 TEST_TIME_LIMIT=36000 TEST_CASE_LIMIT=36000 \
+		$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(filter $(TESTS),$(measured_tests) tests/python.py)'
+.PHONY: check-strict
 
 # Not part of check: each reader's fuzz target for ten minutes (clang).
 callgrind_data = tests/data/callgrind

@@ -70,17 +70,18 @@ def check_number(claims, directory, name, script):
 
 def check_longer(claims, directory):
     """Calls of a tenth of a millisecond: those of 4 ms have waited for the
-    processor, mostly not long after a sample.  Each second wait is at one."""
-    claim = "of short calls, those are long that wait for the processor"
+    processor.  A wait is seen if a sample follows in its call, for which there
+    need not be a tick, so they may be too few (manual 5.10), but not too many."""
+    claim = "of short calls, none are long but those that wait for the processor"
 
     def measure(times):
         found, lengths = recorded(directory, "handle", CALLS, "short",
                                   str(8000 * times))
         true = sum(int(ns) >= LONGER_NS for ns in lengths.split())
-        return {claim: judge.Amount(
-            sum(row["calls"] for row in found["rows"]
-                if row["least_ns"] >= LONGER_NS), true,
-            math.sqrt(2 * max(true, 1)), TOLERANCE)}
+        seen = sum(row["calls"] for row in found["rows"]
+                   if row["least_ns"] >= LONGER_NS)
+        return {claim: judge.Amount(max(seen, true), true,
+                                    math.sqrt(2 * max(true, 1)), TOLERANCE)}
     judge.decide(claims, [claim], measure)
 
 

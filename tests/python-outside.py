@@ -132,7 +132,7 @@ def record(directory, name, words, *options):
             with recorder(recording, "-p", str(program.pid), *options):
                 with open(os.path.join(place, "go"), "w", encoding="ascii"):
                     pass
-                output = program.communicate(timeout=PATIENCE)[0]
+                output = program.communicate(timeout=600)[0]
         finally:
             program.kill()
     assert program.returncode == 0, program.returncode

@@ -208,7 +208,7 @@ CASES = (
      OFTEN, True),
     # Handlers of a thread that shares its processor run first when it goes on.
     ('a handler of an interval timer, ' + BESIDE, 'itimer 10ms {n} {{ a '
-     '500us }}', 1900, (), True),
+     '500us }}', 1500, (), True),
     ('a handler of a timer, ' + LONG, 'timer 10ms {n} {{ a 500us }}', 500,
      EACH_MS, True),
     # More often, a stack as deep is beyond what sampling may cost.

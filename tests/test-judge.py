@@ -56,12 +56,13 @@ def amount(chance, error, first=1000):
     return measure
 
 
-def difference(chance, true, error, first=1000):
+def difference(chance, true, error, bunch=1, first=1000):
     """Two that sample, where the second has half as many hits."""
     def measure(times):
-        of, other = first * times, first * times // 2
-        return {'it': judge.Difference(binomial(chance, of, true + error), of,
-                                       binomial(chance, other, true), other)}
+        n, other = first * times, first * times // 2
+        return {'it': judge.Difference(
+            bunch * binomial(chance, n, true + error), bunch * n,
+            binomial(chance, other, true), other, bunch)}
     return measure
 
 
@@ -89,12 +90,14 @@ def check_shares():
 
 def check_differences():
     n = rounds(40)
-    for true in 0, .3, .9:
+    for true, bunch in (0, 1), (.3, 1), (.3, 4), (.9, 1):
         for times, held in (0, n), (2, 0), (3, 0):
             made = verdicts(lambda chance: difference(
-                chance, true, times * judge.SHARE), n, f'{true} {times}')
+                chance, true, times * judge.SHARE, bunch), n,
+                f'{true} {times}')
             claims.check(
-                f'two shares of {true} and an error of {times} tolerances',
+                f'two shares of {true}, in bunches of {bunch}, and an error of '
+                f'{times} tolerances',
                 (made.held, made.skipped) == (held, 0),
                 f'{made.held} of {n} held')
 

@@ -154,7 +154,7 @@ def check_modes(claims, copies, is_root):
         how = f'{resources} {name_of(is_root)}'
         names = {name: f'part_user of {name}, {how}'
                  for name in ('user', 'system')}
-        # What makes up all CPU time; of it, ticks place what is in the kernel.
+        # Each makes up all CPU time; of it, ticks place what is in the kernel.
         sums = {'user and system together': ('user', 'system')}
         if 'cpu' in resources:
             sums['cpu'] = ('cpu',)

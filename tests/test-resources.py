@@ -27,7 +27,7 @@ def consume(resources, mode, argument, **keywords):
               **keywords)
     words = run.err.split()
     run.usage = dict(zip(('minor', 'major', 'switches'),
-                         map(int, words[-5:]))) if len(words) >= 5 else {}
+                         map(int, words[-3:]))) if len(words) >= 3 else {}
     return run
 
 
@@ -187,8 +187,8 @@ def system_calls_of_handlers_are_not_counted():
 def what_is_not_there_is_not_recorded():
     for name in ('cycles', 'instructions', 'cache-misses', 'branch-misses'):
         if offered(name) != '':
-            run = consume(name, 'modes', 5)
-            assert run.one().hits > 0
+            run = collector.target('spin', 200, CPPROF_RESOURCES=name)
+            assert run.status == 3 and run.one().hits > 0
             continue
         run = consume(name, 'faults', 1)
         assert run.status == 0 and not run.profiles
@@ -243,7 +243,8 @@ def counters_of_the_processor_are_sampled():
         finally:
             collector.PRELOAD['LD_PRELOAD'] = plain
     assert (run.status, run.one().resources[0].source) == (0, 'perf event')
-    assert 300 <= run.one().hits + run.one().lost() <= 3000, run.one().hits
+    # One hit is a millisecond of it.
+    collector.about(run.one().hits, 1000, run.one())
     assert 0 not in [run.one().hits_with('run_shares', f'share_{share}', 'work')
                      for share in (10, 20, 30, 40)], run.one().stacks()
     # On a busy machine samples are postponed, and their hits go elsewhere.
@@ -327,6 +328,7 @@ def time_is_not_drawn_to_where_faults_are():
         shares.append((cpu.hits_with('quick_sort', 'replace_cluster'),
                        cpu.hits_with('quick_sort')))
     (one, n), (other, m) = shares
+    assert min(n, m) >= 100, shares
     # Five standard errors of halves.  If drawn to the faults, it has next to none.
     assert abs(one / n - other / m) < 2.5 * math.sqrt(1 / n + 1 / m), shares
 

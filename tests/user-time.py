@@ -15,11 +15,11 @@ from cpprof import documents, run, text
 
 BUILD = os.path.abspath(os.environ.get("builddir", "."))
 SCRIPTED = os.path.join(BUILD, "tests/programs/scripted")
+# Of what only computes: what interrupts and samples spend in the kernel.
+IN_KERNEL = 0.02
 # What a child's first sample takes in user mode, up to 0.3 ms where page faults are
 # slow, is in part_b: no clock tells it from the rest.  part_a has as many hits as
 # decide about its sum.
-# Of what only computes, interrupts and what samples of each millisecond take.
-IN_KERNEL = 0.02
 SCRIPT = "repeat %d { a 9ms fork 1 { b 6ms } }"
 
 
@@ -54,8 +54,8 @@ def main():
         if "perf event" in text([name], "info"):
             judge.decide(claims, [claim, amount], measure)
         else:
-            for name in claim, amount:
-                claims.skip(name, "only ticks count time in user mode here")
+            for skipped in claim, amount:
+                claims.skip(skipped, "only ticks count time in user mode here")
     claims.end()
 
 

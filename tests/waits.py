@@ -327,8 +327,8 @@ def cancelled_threads_keep_their_waits():
         last_to({name: profile.hits_with(name)
                  for name in ('by_semaphore', 'by_poll')}, began, before,
                 profile.end_mono)
-        # Of some 800 ms; a cancelled thread may wait for a processor to end,
-        # both as long as that takes.
+        # Of some 800 ms.  Cancelled threads may wait for a processor before they
+        # end; up to two lose that time.
         end_ms = (profile.end_mono - before) / 1e6
         assert profile.lost() <= 2 * end_ms + 20, (profile.drops, end_ms)
 

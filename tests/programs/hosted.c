@@ -6,14 +6,15 @@
  * Two threads spend CPU time in two functions each, in turns, and measure these
  * turns by their own clock.  The sums are in FILE while the program runs: ns of
  * first_long, first_short, second_long, second_short, blocked_long, late_long and
- * brief_long.  The program ends before its time if the next number is not 0.
+ * brief_long.  Two numbers follow, which others set: the program ends before its
+ * time when the first is not 0.
  *
- * Modes: `late` starts a third pair of functions' thread when the number after that
- * is not 0, and many short ones, which together use some time; `blocked` has a thread
- * that blocks all signals; `sealed` has one that blocks the C library's as well;
- * `waits` has threads that wait in many ways, and counts waits that were cut short
- * or failed; `malloc` has the main thread allocate without end; `returns` has a
- * thread of that name that calls functions and returns from them all the time.
+ * Modes: `late` starts threads in late_long, and many short ones in brief_long, when
+ * the second number is not 0; `blocked` has a thread that blocks all signals;
+ * `sealed` has one that blocks the C library's as well; `waits` has threads that
+ * wait in many ways, and counts waits that were cut short or failed; `malloc` has
+ * the main thread allocate without end; `returns` has a thread of that name that
+ * calls functions and returns from them all the time.
  *
  * Prints what went wrong, and exits with 7.
  */
