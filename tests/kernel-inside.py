@@ -97,9 +97,10 @@ def check_long(directory):
     samples = table(path, "info")["samples"]
     unknown = tallies(path).get(UNKNOWN, 0)
     assert found["part_long"] > 0.8 * total, (found, total)
-    # Nearly all, but of two stays: the first, and one that was interrupted.
+    # Nearly all, but of two stays: one that was interrupted, and the first, which
+    # can be many times as long as the others.
     assert of_kernel(found, "read_zero") + unknown > 0.9 * found["read"] and \
-        unknown < 2 * found["read"] / n + 0.1 * total, (found, unknown, n)
+        unknown < 2 * found["read"] / n + 0.2 * total, (found, unknown, n)
     assert samples > min(2 * n, 0.5 * found["read"]), (samples, n, found)
 
 

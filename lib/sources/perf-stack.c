@@ -80,19 +80,26 @@ perf_stack_unmap(struct account *account)
 	account->stacks_size = 0;
 }
 
-/* Twice as many pages for records; where there are none, never more than now. */
+/*
+ * Room for so many bytes of records, or what the kernel gives; where that is no
+ * more than now, there is never more.
+ */
 static void
-perf_stack_grow(struct account *account)
+perf_stack_grow(struct account *account, uint64_t wanted)
 {
-	const uint32_t size = account->stacks_size;
+	const uint32_t before = account->stacks_size;
+	uint32_t size = account->stacks_most;
 
-	if (size >= account->stacks_most)
+	if (before == 0 || size <= before)
 		return;
+	while (size / 2 >= wanted && size / 2 > before)
+		size /= 2;
 	perf_stack_unmap(account);
-	if (perf_stack_map_sized(account, 2 * size))
-		return;
+	for (; size > before; size /= 2)
+		if (perf_stack_map_sized(account, size))
+			return;
 	perf_stack_map(account);
-	account->stacks_most = size;
+	account->stacks_most = before;
 }
 
 /* Where the newest record begins; places are modulo 2^64. */
@@ -252,5 +259,5 @@ perf_stack_count(struct thread *thread, unsigned column,
 		count(thread, column, leaf, unknown, now_ns);
 	}
 	if (records.left < records.size)
-		perf_stack_grow(account);
+		perf_stack_grow(account, records.size);
 }
