@@ -146,14 +146,16 @@ perf_clock_ns(const struct thread *thread, unsigned column)
  * short as the kernel takes to end it, the thread would hardly advance.  The
  * least interval of a resource leaves room for a whole sample, and half of it
  * for the kernel; but where traps are as slow as on some virtual machines, a
- * clock needs more.
+ * clock needs more.  Not at first: many threads have only that time, and what
+ * they begin with must not be left out.
  */
 static uint64_t
 least_period(const struct account *account, unsigned column)
 {
 	const uint64_t least = resources.columns[column].row->least / 2;
 	const uint64_t most = account->meter.interval / ROOM_PART;
-	const uint64_t usual = is_clock(column) ?
+	const uint64_t usual = is_clock(column) &&
+	    account->n_traps >= TRAPS_AT_FIRST ?
 	    shared_trap_delay(TRAP_DELAY_UNKNOWN) : TRAP_DELAY_UNKNOWN;
 	uint64_t room = usual != TRAP_DELAY_UNKNOWN ? TRAP_ROOM * usual : 0;
 
