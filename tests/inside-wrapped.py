@@ -277,8 +277,8 @@ def check_allocations(directory, how, program):
     path = os.path.join(directory, 'allocations')
     with Served(directory, program) as served:
         is_well, said, counted = record_counted(
-            served, path, '--for', '1s', '-r', 'alloc-bytes:512', '-r',
-            'allocs:7')     # 2,000 hits of grow_short: 2% is a standard error
+            served, path, '--for', '1s', '-r', 'alloc-bytes:256', '-r',
+            'allocs:7')   # 4,000 hits of grow_short: 1.6% is a standard error
     if not check(f'{how}: allocations are recorded', is_well, said):
         return
     truth = served.growth(counted)

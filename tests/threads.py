@@ -130,7 +130,7 @@ def check_many(directory, program):
     """Up to 64 names are kept apart, and all time is somewhere.  A thread that
     has a sample before it has named itself can be left in the row of main."""
     recording = os.path.join(directory, "many.cpprof")
-    run = record(recording, program, "many")
+    run = record(recording, "-F", "1000", program, "many")
     if run is None:
         return
     by_name, _, n = clocks(run.stdout)
@@ -144,8 +144,8 @@ def check_many(directory, program):
                  f"{whole} of {sum(by_name.values())}")
     n_missed = 1 + sum(n.values()) - sum(
         row["threads"] for row in table["rows"])
-    # After 1.25 seconds, samples are 4 ms apart, at random: one in 55 of the
-    # threads of 16 ms has none.
+    # Where there are only ticks, samples are 4 ms apart: one in 55 of the threads
+    # of 16 ms has none.
     claims.check("many names: each thread with a sample counts once",
                  0 <= n_missed <= 12 and
                  64 <= len([r for r in table["rows"] if r["threads"]]) <= 67,
