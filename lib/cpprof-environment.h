@@ -18,7 +18,7 @@
 #define CPPROF_ENVIRONMENT_OUTPUT "CPPROF_OUTPUT"
 
 /*
- * What to sample: names from lib/resources.def, each optionally with a decimal
+ * What to sample: names from lib/counts.def, each optionally with a decimal
  * interval in gticks: "cpu:1000,page-faults".  Without it, CPU time.
  */
 #define CPPROF_ENVIRONMENT_RESOURCES "CPPROF_RESOURCES"

@@ -21,7 +21,7 @@ EXTRA_DIST += lib/COPYING lib/README.md
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
 	lib/cpprof-inside.h lib/cpprof-shared.h lib/jitdump.h \
-	lib/resources.def
+	lib/counts.def
 
 if COLLECTOR
 lib_LTLIBRARIES += libcpprof.la
@@ -68,7 +68,7 @@ libcpprof_la_SOURCES = \
 	lib/run/control.c lib/sources/dispatch.c lib/sources/exceptions.c \
 	lib/store/phase.c \
 	\
-	lib/cpprof.h lib/resources.def \
+	lib/cpprof.h lib/counts.def \
 	\
 	lib/base/proc.c lib/base/proc.h \
 	$(dwarf_sources) lib/unwind/tables.c \

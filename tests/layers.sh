@@ -83,7 +83,7 @@ claim 'each folder has its layer' "$(find src -mindepth 1 -maxdepth 1 -type d ! 
 	grep -vE '^lib/(base|signals|unwind|python|store|sources|run|wrap|java)$')"
 includes 'base includes only base' src/base 'src/base/.*'
 includes 'profile includes only base, without tables, and profile' \
-	src/profile 'src/(base|profile)/.*' 'src/base/table\.h'
+	src/profile 'src/(base|profile)/.*|lib/counts\.def' 'src/base/table\.h'
 includes 'refine includes only base, profile and refine, and no tables' \
 	src/refine 'src/(base|profile|refine)/.*' 'src/base/table\.h'
 includes 'noise includes only base and noise, and no tables' src/noise \
@@ -129,7 +129,7 @@ includes 'inject includes only base, profile, symbols and dwarf' src/inject \
 	'src/(base|profile|symbols|inject)/.*|lib/(cpprofdata|cpprof-(environment|inside))\.h|dwarf/.*'
 includes 'output includes only base and output' src/output \
 	'src/(base|output)/.*'
-shared='lib/(cpprofdata|cpprof-(environment|inside|shared))\.h|lib/resources\.def'
+shared='lib/(cpprofdata|cpprof-(environment|inside|shared))\.h'
 includes 'of commands the shell includes lists, of lib what both share' \
 	'src/shell src/main.c' \
 	"src/.*|commands/settings\.def|$shared"
@@ -157,7 +157,7 @@ includes 'input includes nothing of recordings' src/shell/input \
 	"$below|${room}terminal|line|session|command|help|input)/.*"
 includes 'no command includes another' commands \
 	"src/.*|commands/names\.def|$settings|$shared"
-room_headers="$shared|lib/jitdump\.h|lib/cpprof\.h|dwarf/.*|cpython/.*"
+room_headers="$shared|lib/counts\.def|lib/jitdump\.h|lib/cpprof\.h|dwarf/.*|cpython/.*"
 for room in base signals unwind python java store sources run wrap; do
 	room_headers="$room_headers|lib/$room/.*"
 	includes "of the collector lib/$room includes only the rooms below it" \
@@ -217,6 +217,12 @@ claim 'one file loads libraries (src/base/shared_library.h)' \
 claim 'one file reads the state of tasks (src/base/task.h)' \
 	"$(sources src commands | search '/proc/.*/stat"' |
 	grep -v '^src/base/task\.c:')"
+resources=$(sed -nE 's/^(COUNT\([A-Z_]+, |MADE\()"([a-z-]+)".*/\2/p' \
+	lib/counts.def | paste -sd '|' -)
+claim 'a table tells resources apart (lib/counts.def), not code by their names' \
+	"$([ -n "$resources" ] || echo 'no resources'
+	sources src/profile src/refine src/noise src/views src/sample \
+	src/formats/cpprofdata | search "strn?cmp ?\([^\"]*\"($resources)\"")"
 
 # A thread sanitizer's functions of these names wait for locks that the
 # interrupted thread may hold.

@@ -140,8 +140,8 @@ is 'but a script fails as by any command' 1 $?
 
 # The resources.
 "$cpprof" record --list >list.out
-is 'record --list has a row for each' "$(grep -c '^RESOURCE(' \
-	"$srcdir/lib/resources.def")" "$(($(wc -l <list.out) - 3))"
+is 'record --list has a row for each' "$(grep -c '^COUNT(' \
+	"$srcdir/lib/counts.def")" "$(($(wc -l <list.out) - 3))"
 like 'with where it comes from' '^cpu +microsecond +1000  CPU time .* -- (perf event|thread CPU timer)' \
 	"$(cat list.out)"
 "$cpprof" -F json -e 'record --list' >list.out

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "lib/cpprofdata.h"
 #include "src/formats/format.h"
 #include "src/profile/profile.h"
 #include "src/profile/profile_merge.h"
@@ -768,6 +769,76 @@ profile_takes_no_more_resources_than_it_has_room_for(void **state)
 	profile_free(profile);
 }
 
+/* ---- what is known of resources ---- */
+
+/* Names fit into a recording, and name no other row. */
+static void
+check_kind_name(const struct count_kind *kind)
+{
+	assert_in_range(strlen(kind->name), 1,
+	    sizeof ((struct cpprofdata_resource *)0)->name);
+	assert_ptr_equal(count_kind_find(kind->name), kind);
+}
+
+/* Whether a row that another one names is recorded. */
+static const struct count_kind *
+named_kind(const char *name)
+{
+	const struct count_kind *kind = count_kind_find(name);
+
+	assert_non_null(kind);
+	assert_non_null(kind->gtick);
+	return kind;
+}
+
+static void
+count_kinds_name_each_other(void **state)
+{
+	for (const struct count_kind *kind = count_kinds; kind->name != NULL;
+	     kind++) {
+		check_kind_name(kind);
+		assert_in_range(strlen(kind->gtick), 1,
+		    sizeof ((struct cpprofdata_resource *)0)->gtick - 1);
+		assert_true(kind->least >= 1 && kind->interval >= kind->least);
+		assert_non_null(kind->summary);
+		assert_false(count_kind_is_level(kind));
+		if (kind->part_of != NULL)
+			assert_string_equal(named_kind(kind->part_of)->gtick,
+			    "byte");
+		if (kind->follows == NULL)
+			continue;
+		assert_null(named_kind(kind->follows)->follows);
+		assert_string_equal(kind->gtick,
+		    named_kind(kind->follows)->gtick);
+		assert_int_equal(kind->interval,
+		    named_kind(kind->follows)->interval);
+	}
+	for (const struct count_kind *kind = made_counts; kind->name != NULL;
+	     kind++) {
+		check_kind_name(kind);
+		assert_true(count_kind_is_level(kind));
+		assert_string_equal(named_kind(kind->gain)->gtick,
+		    named_kind(kind->loss)->gtick);
+	}
+	assert_null(count_kind_find("of nobody"));
+	assert_false(count_kind_is_level(NULL));
+	(void)state;
+}
+
+/* By its name, whoever has written it. */
+static void
+resources_know_their_kind(void **state)
+{
+	struct profile *profile = parse(
+	    "# cpprof 1\n# resource: live-bytes; gtick=byte; interval=1\n"
+	    "# resource: beans; gtick=bean; interval=1\nmain 1 1\n");
+
+	assert_ptr_equal(profile->resources[0].kind, made_counts);
+	assert_null(profile->resources[1].kind);
+	profile_free(profile);
+	(void)state;
+}
+
 int
 main(void)
 {
@@ -797,6 +868,8 @@ main(void)
 		cmocka_unit_test(profile_adder_is_the_sum_of_all),
 		cmocka_unit_test(profile_adder_names_the_files_that_do_not_fit),
 		cmocka_unit_test(profile_adder_says_when_it_is_full),
+		cmocka_unit_test(count_kinds_name_each_other),
+		cmocka_unit_test(resources_know_their_kind),
 		cmocka_unit_test(profile_keeps_warnings_in_order),
 		cmocka_unit_test(
 		    profile_takes_no_more_resources_than_it_has_room_for),

@@ -28,8 +28,8 @@ CALLS = 20                      # of the system, a round
 COLUMNS = 8                     # resources at once
 
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..',
-                       'lib', 'resources.def')) as file:
-    LEAST = re.findall(r'RESOURCE\(\w+, "([a-z-]+)", "\w+", \d+, (\d+)',
+                       'lib', 'counts.def')) as file:
+    LEAST = re.findall(r'COUNT\(\w+, "([a-z-]+)", "\w+", \d+, (\d+)',
                        file.read())
 
 

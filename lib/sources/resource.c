@@ -19,10 +19,12 @@ struct resources resources;
 const struct resource_parts *resource_parts;
 
 const struct resource_row resource_rows[RESOURCE_N] = {
-#define RESOURCE(id, name, gtick, interval, least, needs_calls, summary) \
+#define COUNT(id, name, gtick, interval, least, needs_calls, ...) \
 	{ name, gtick, interval, least, needs_calls },
-#include "lib/resources.def"
-#undef RESOURCE
+#define MADE(...)
+#include "lib/counts.def"
+#undef COUNT
+#undef MADE
 };
 
 /* Reads a decimal number.  Returns its end, or NULL if there is none. */

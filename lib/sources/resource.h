@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* resource.h -- the resources that this process samples.
  *
- * lib/resources.def lists all resources.  CPPROF_RESOURCES in the environment
+ * lib/counts.def lists all resources.  CPPROF_RESOURCES in the environment
  * chooses some, each with an interval.  Each chosen resource has a column: its
  * place in the file's header and in the counts of every node.  For each column,
  * a thread has a meter (lib/base/meter.h) and its pending hits, which are those
@@ -126,9 +126,11 @@ struct resource_source {
 /* ---- resource.c ---- */
 
 enum resource_id {
-#define RESOURCE(id, ...) RESOURCE_##id,
-#include "lib/resources.def"
-#undef RESOURCE
+#define COUNT(id, ...) RESOURCE_##id,
+#define MADE(...)
+#include "lib/counts.def"
+#undef COUNT
+#undef MADE
 	RESOURCE_N
 };
 

@@ -22,6 +22,7 @@ libcore_a_SOURCES += \
 	src/profile/large_array.c src/profile/large_array.h \
 	src/profile/named_graph.c \
 	src/profile/observed_calls.c \
+	src/profile/count_kinds.c src/profile/count_kinds.h \
 	src/profile/profile.c src/profile/profile.h \
 	src/profile/merge_resources.c src/profile/profile_merge.h \
 	src/profile/profile_merge.c \

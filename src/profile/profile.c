@@ -83,7 +83,8 @@ profile_add_resource(struct profile *profile, const char *name,
                      struct error *error)
 {
 	struct resource resource = {
-		.name = name, .gtick = gtick, .interval = interval
+		.name = name, .gtick = gtick, .interval = interval,
+		.kind = count_kind_find(name),
 	};
 
 	if (profile->n_resources == RESOURCES_MAX) {
@@ -142,7 +143,7 @@ profile_known_total(const struct profile *profile, uint32_t resource)
 	long double gtick_ns;
 	double sum_ns = 0;
 
-	if (strcmp(of->name, "cpu") != 0 ||
+	if (of->kind == NULL || !of->kind->is_cpu_time ||
 	    unit_find(of->gtick, strlen(of->gtick), &gtick_ns, NULL) !=
 	    UNIT_IS_TIME)
 		return 0;
@@ -302,22 +303,6 @@ profile_drop_resource(struct profile *profile, uint32_t resource)
 
 /* ---- levels ---- */
 
-const struct level_kind level_kinds[] = {
-	{ "live-bytes", "alloc-bytes", "freed-bytes" },
-	{ "live-allocs", "allocs", "frees" },
-	{ NULL, NULL, NULL }
-};
-
-const struct level_kind *
-level_kind_find(const char *name)
-{
-	const struct level_kind *kind = level_kinds;
-
-	while (kind->name != NULL && strcmp(kind->name, name) != 0)
-		kind++;
-	return kind->name != NULL ? kind : NULL;
-}
-
 int
 profile_link_levels(struct profile *profile, struct error *error)
 {
@@ -327,11 +312,10 @@ profile_link_levels(struct profile *profile, struct error *error)
 	for (uint32_t r = 0; timeline != NULL && r < profile->n_resources;
 	     r++) {
 		const struct resource *resource = &profile->resources[r];
-		const struct level_kind *kind = level_kind_find(
-		    resource->name);
+		const struct count_kind *kind = resource->kind;
 		uint32_t gain, loss;
 
-		if (kind == NULL || timeline_find_level(timeline, r) != NULL)
+		if (!count_kind_is_level(kind) || timeline_find_level(timeline, r) != NULL)
 			continue;
 		gain = profile_find_part(profile, kind->gain, resource->part);
 		loss = profile_find_part(profile, kind->loss, resource->part);

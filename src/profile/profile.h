@@ -15,6 +15,7 @@
 #include "src/base/memory.h"
 #include "src/base/names.h"
 #include "src/profile/call_graph.h"
+#include "src/profile/count_kinds.h"
 #include "src/profile/sample_tree.h"
 
 #define NO_MODULE UINT32_MAX
@@ -57,6 +58,7 @@ enum counting {
  */
 struct resource {
 	const char *name;	/* "cpu" */
+	const struct count_kind *kind;	/* NULL: nothing is known of that name */
 	uint32_t part;		/* which run, group of members or value of a
 				 * label is counted, from 0; 0 also if the
 				 * resource is not divided */
@@ -78,22 +80,6 @@ struct resource {
 	 */
 	uint32_t n_files, first_column;
 };
-
-/*
- * A level: what is left of what a resource gives after another one has taken
- * some of it, at the same nodes.  No node has less than nothing, so it can be
- * viewed as a resource.  Only in time it is something else (timeline.h): it has
- * a value at each moment.
- */
-struct level_kind {
-	const char *name;	/* "live-bytes" */
-	const char *gain, *loss;
-};
-
-extern const struct level_kind level_kinds[];	/* ends with a NULL name */
-
-/* NULL: a resource of that name is no level. */
-const struct level_kind *level_kind_find(const char *name);
 
 /*
  * A resource whose stacks are two: that of a thread which waited, the mark, and

@@ -43,7 +43,7 @@
 
 /* A resource that can be sampled from outside. */
 struct sample_kind {
-	const char *name;	/* as in lib/resources.def */
+	const char *name;	/* as in lib/counts.def */
 	const char *source;	/* for people */
 	uint32_t type;		/* of struct perf_event_attr */
 	uint64_t config;

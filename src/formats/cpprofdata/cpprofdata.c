@@ -211,7 +211,8 @@ cpprofdata_add_resources(const struct cpprofdata_file *file,
 		if (raw->interval > 1 || profile->resources[i].source != NULL)
 			profile->resources[i].counting = COUNTING_SAMPLED;
 		if ((header->flags & CPPROFDATA_DRAWN) != 0 &&
-		    strcmp(name, "real") == 0)
+		    profile->resources[i].kind != NULL &&
+		    profile->resources[i].kind->measures_waits)
 			profile->resources[i].drawn_most =
 			    header->drawn_most > 0 ? header->drawn_most : 1;
 	}
@@ -224,7 +225,7 @@ cpprofdata_add_levels(struct cpprofdata_recording *input, struct error *error)
 {
 	struct profile *profile = input->reader.profile;
 
-	for (const struct level_kind *kind = level_kinds; kind->name != NULL;
+	for (const struct count_kind *kind = made_counts; kind->name != NULL;
 	     kind++) {
 		const struct level_made level = {
 			.resource = profile->n_resources,
@@ -306,10 +307,12 @@ cpprofdata_folds_kernel(const struct cpprofdata_file *file)
 	if ((header->flags & (CPPROFDATA_OUTSIDE | CPPROFDATA_KERNEL_FRAMES |
 	                      CPPROFDATA_BRIEF)) != 0)
 		return false;
-	for (uint32_t r = 0; r < file->n_named; r++)
-		if (strncmp(header->resources[r].name, "cpu",
-		            sizeof header->resources[r].name) == 0)
+	for (uint32_t r = 0; r < file->n_named; r++) {
+		const struct count_kind *kind = cpprofdata_count_kind(file, r);
+
+		if (kind != NULL && kind->is_cpu_time)
 			return true;
+	}
 	return false;
 }
 

@@ -401,6 +401,17 @@ cpprofdata_is_jit_name(const char *entry, uint64_t *pid)
 	return strcmp(end, CPPROFDATA_JIT_SUFFIX) == 0;
 }
 
+const struct count_kind *
+cpprofdata_count_kind(const struct cpprofdata_file *file, uint32_t resource)
+{
+	const struct cpprofdata_resource *raw =
+	    &file->header.resources[resource];
+	char name[sizeof raw->name + 1] = "";
+
+	memcpy(name, raw->name, sizeof raw->name);
+	return count_kind_find(name);
+}
+
 uint64_t
 cpprofdata_runs_count(const struct cpprofdata_runs *runs)
 {

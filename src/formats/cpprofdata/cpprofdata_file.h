@@ -96,6 +96,10 @@ bool cpprofdata_is_file_name(const char *entry, uint64_t *pid);
 /* Likewise that of a file of what a process's Java virtual machine compiled. */
 bool cpprofdata_is_jit_name(const char *entry, uint64_t *pid);
 
+/* What is known of a resource of the file; NULL: nothing. */
+const struct count_kind *cpprofdata_count_kind(
+    const struct cpprofdata_file *file, uint32_t resource);
+
 /* The number of records of a type. */
 uint64_t cpprofdata_runs_count(const struct cpprofdata_runs *runs);
 

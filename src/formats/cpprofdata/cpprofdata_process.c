@@ -342,11 +342,13 @@ feed(uint64_t gticks, uint64_t interval, uint64_t *left)
 	return hits;
 }
 
+/* Else it counts the time in calls that read and write. */
 static bool
-is_real(const struct cpprofdata_file *file, uint32_t resource)
+counts_all_waits(const struct cpprofdata_file *file, uint32_t resource)
 {
-	return strncmp(file->header.resources[resource].name, "real",
-	               sizeof file->header.resources[resource].name) == 0;
+	const struct count_kind *kind = cpprofdata_count_kind(file, resource);
+
+	return kind != NULL && kind->measures_waits;
 }
 
 size_t
@@ -372,7 +374,7 @@ cpprofdata_wait_charges(const struct cpprofdata_file *file,
 		gathered_ns += end->mono_ns - wait.since_ns;
 	for (uint32_t r = 0; r < file->n_named; r++) {
 		uint64_t interval = file->header.resources[r].interval;
-		uint64_t *left = is_real(file, r) ? &wait.left :
+		uint64_t *left = counts_all_waits(file, r) ? &wait.left :
 		    &wait.io_left;
 
 		if ((wait.columns >> r & 1) != 0)
@@ -381,7 +383,7 @@ cpprofdata_wait_charges(const struct cpprofdata_file *file,
 				feed(passed_us, interval, left),
 				wait.since_ns, end->mono_ns,
 			};
-		if (is_real(file, r))
+		if (counts_all_waits(file, r))
 			charges[n++] = (struct cpprofdata_charge){
 				r, CPPROFDATA_NO_NODE, false,
 				feed(gathered_ns / 1000, interval, left),

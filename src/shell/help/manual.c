@@ -299,7 +299,7 @@ manual_add(struct text_buffer *text, enum manual_form form)
 			add_man(text, commands[i]);
 	}
 	if (form == MANUAL_MAN) {
-		const struct resource_kind *kind;
+		const struct count_kind *kind;
 
 		text_add_string(text, man_formats);
 		for (size_t i = 0; formats[i] != NULL; i++)
@@ -309,7 +309,7 @@ manual_add(struct text_buffer *text, enum manual_form form)
 		for (size_t i = 0; exporter_names[i] != NULL; i++)
 			add_man_entry(text, exporter_names[i],
 			              exporters[i]->summary);
-		kind = resource_kinds;
+		kind = count_kinds;
 		text_add_string(text, man_resources);
 		for (; kind->name != NULL; kind++) {
 			text_add_string(text, ".TP\n.B ");

@@ -209,6 +209,7 @@ describe_add_kernel(const struct session *session, struct text_buffer *text)
 {
 	const struct profile *profile = session->subject->profile;
 	const uint32_t number = session->subject->resource;
+	const struct count_kind *kind = profile->resources[number].kind;
 	struct error ignored = { 0 };
 	uint64_t samples, of = profile_hits(profile, number, &samples), hits;
 
@@ -216,7 +217,7 @@ describe_add_kernel(const struct session *session, struct text_buffer *text)
 	    hidden_kernel_hits(profile, number, &hits, &ignored) != 0)
 		return;
 	for (uint32_t i = 0; hits == 0 && i < profile->n_tallies &&
-	     strcmp(profile->resources[number].name, "cpu") == 0; i++)
+	     kind != NULL && kind->is_cpu_time; i++)
 		if (strcmp(profile->tallies[i].what, TALLY_KERNEL_TICKS) == 0)
 			hits = profile->tallies[i].count;
 	if (hits == 0 || hits > of)

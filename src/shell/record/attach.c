@@ -271,18 +271,6 @@ attach_complete(struct completion *completion)
 #define LOOKS_SOURCE "perf events cpu-clock and of switches, and looks at " \
 	"threads that wait, from outside"
 
-static bool
-attach_is_latency(const struct resource_kind *kind)
-{
-	return strcmp(kind->name, "latency") == 0;
-}
-
-static bool
-attach_is_real(const struct resource_kind *kind)
-{
-	return strcmp(kind->name, "real") == 0;
-}
-
 /* Whether waits are sampled where they begin; else they are looked at. */
 static bool
 attach_samples_waits(void)
@@ -292,14 +280,12 @@ attach_samples_waits(void)
 	return sample_kind_try(&sample_kind_wait, &sees_kernel) == 0;
 }
 
-/*
- * The event that samples a resource from outside; NULL: there is none.  latency
- * is counted at samples of cpu.
- */
+/* The event that samples a resource from outside; NULL: there is none. */
 static const struct sample_kind *
-attach_event(const struct resource_kind *kind)
+attach_event(const struct count_kind *kind)
 {
-	return sample_kind_find(attach_is_latency(kind) ? "cpu" : kind->name);
+	return sample_kind_find(kind->follows != NULL ? kind->follows :
+	                        kind->name);
 }
 
 /* Whether samples are to be few: see FEW_PROCESSORS. */
@@ -317,14 +303,14 @@ attach_is_sparing(const struct attach *attach)
 }
 
 uint64_t
-attach_interval(const struct attach *attach, const struct resource_kind *kind)
+attach_interval(const struct attach *attach, const struct count_kind *kind)
 {
 	return attach_event(kind) == sample_kind_find("cpu") &&
 	    attach_is_sparing(attach) ? SPARING_INTERVAL_US : kind->interval;
 }
 
 const char *
-attach_offer(const struct resource_kind *kind, struct text_buffer *why)
+attach_offer(const struct count_kind *kind, struct text_buffer *why)
 {
 	const struct sample_kind *event = attach_event(kind);
 	bool sees_kernel;
@@ -337,8 +323,8 @@ attach_offer(const struct resource_kind *kind, struct text_buffer *why)
 	}
 	number = sample_kind_try(event, &sees_kernel);
 	if (number == 0)
-		return attach_is_latency(kind) ? LATENCY_SOURCE :
-		    attach_is_real(kind) && !attach_samples_waits() ?
+		return kind->follows != NULL ? LATENCY_SOURCE :
+		    kind->measures_waits && !attach_samples_waits() ?
 		    LOOKS_SOURCE : event->source;
 	sample_events_explain(number, why);
 	return "";
@@ -349,7 +335,7 @@ static struct chosen_resource
 attach_resource(const struct record_options *options, size_t i)
 {
 	return options->n_resources > 0 ? options->resources[i] :
-	    (struct chosen_resource){ &resource_kinds[0], 0 };
+	    (struct chosen_resource){ &count_kinds[0], 0 };
 }
 
 /* Adds a resource to those of the recording; false: not from outside. */
@@ -370,12 +356,12 @@ attach_choose_one(const struct attach *attach,
 	events->kinds[events->n_kinds].kind = kind;
 	events->kinds[events->n_kinds].resource = recording->n_resources;
 	events->kinds[events->n_kinds++].interval = interval;
-	if (attach_is_real(chosen->kind) && attach_samples_waits()) {
+	if (chosen->kind->measures_waits && attach_samples_waits()) {
 		events->kinds[events->n_kinds].kind = &sample_kind_wait;
 		events->kinds[events->n_kinds].resource =
 		    recording->n_resources;
 		events->kinds[events->n_kinds++].interval = 1;
-	} else if (attach_is_real(chosen->kind)) {
+	} else if (chosen->kind->measures_waits) {
 		events->looks_at_waits = true;
 		source = LOOKS_SOURCE;
 	}
@@ -385,19 +371,19 @@ attach_choose_one(const struct attach *attach,
 	return true;
 }
 
-/* Which has no event of its own, but the interval of cpu, which is there. */
+/* Which has no event of its own, but the interval of another that is there. */
 static void
-attach_add_latency(const struct resource_kind *kind,
+attach_add_latency(const struct count_kind *kind,
                    struct sample_events_options *events,
                    struct sample_recording *recording)
 {
-	const struct sample_resource *cpu = recording->resources;
+	const struct sample_resource *other = recording->resources;
 
-	while (strcmp(cpu->name, "cpu") != 0)
-		cpu++;
+	while (strcmp(other->name, kind->follows) != 0)
+		other++;
 	recording->resources[recording->n_resources++] =
 	    (struct sample_resource){ kind->name, kind->gtick, LATENCY_SOURCE,
-		cpu->interval };
+		other->interval };
 	recording->has_latency = events->counts_running = true;
 }
 
@@ -408,15 +394,15 @@ attach_choose(const struct attach *attach,
               struct sample_recording *recording, struct error *error)
 {
 	const size_t n = options->n_resources > 0 ? options->n_resources : 1;
-	const struct resource_kind *latency = NULL;
+	const struct count_kind *latency = NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct chosen_resource chosen = attach_resource(options,
 		                                                      i);
 
-		if (attach_is_latency(chosen.kind))
+		if (chosen.kind->follows != NULL)
 			latency = chosen.kind;
-		else if (attach_is_real(chosen.kind) && options->wants_all)
+		else if (chosen.kind->measures_waits && options->wants_all)
 			return error_set(error, "-r real cannot be sampled of "
 			                 "the whole machine, where most threads "
 			                 "only wait for work: name processes "

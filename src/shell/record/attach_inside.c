@@ -18,53 +18,13 @@
 #include "src/inject/inject.h"
 #include "src/shell/terminal/terminal.h"
 
-/*
- * What cannot be sampled in a process that goes on, or only in all of a
- * program's life.  The collector itself refuses hardware events.
- */
-static const struct attach_inside_refused {
-	const char *name, *why;
-} attach_inside_refused[] = {
-	{ "syscalls", "a thread that sleeps could not be made to stop counting" },
-	{ "fp-exceptions",
-	  "a thread that sleeps could not be made to stop counting" },
-	{ "blame", "locks and waits from before the recording are not known" },
-	{ "blame-taken",
-	  "locks and waits from before the recording are not known" },
-	{ "lock-waits", "-r blame counts it" },
-	{ "calls", "only in a program that record starts" },
-	{ "latency", "only in a program that record starts" },
-	{ "freed-bytes", "-r live counts it" },
-	{ "frees", "-r live counts it" },
-};
-
-const char *
-attach_inside_refusal(const struct resource_kind *kind)
-{
-	for (size_t i = 0; i < sizeof attach_inside_refused /
-	     sizeof *attach_inside_refused; i++)
-		if (strcmp(attach_inside_refused[i].name, kind->name) == 0)
-			return attach_inside_refused[i].why;
-	return NULL;
-}
-
-const char *
-attach_inside_limit(const struct resource_kind *kind)
-{
-	if (strcmp(kind->name, "real") == 0)
-		return "; not waits that began before";
-	if (strcmp(kind->name, "live") == 0)
-		return "; not blocks from before";
-	return "";
-}
-
 int
 attach_inside_check(const struct attach *attach,
                     const struct record_options *options, struct error *error)
 {
 	for (size_t i = 0; i < options->n_resources; i++) {
-		const struct resource_kind *kind = options->resources[i].kind;
-		const char *why = attach_inside_refusal(kind);
+		const struct count_kind *kind = options->resources[i].kind;
+		const char *why = kind->not_inside;
 
 		if (why != NULL)
 			return error_set(error, "-r %s cannot be sampled with "

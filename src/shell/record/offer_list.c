@@ -9,7 +9,7 @@
 
 /* "CPU time of each thread -- thread CPU timer" */
 static const char *
-offer_list_text(const struct offer *offer, const struct resource_kind *kind,
+offer_list_text(const struct offer *offer, const struct count_kind *kind,
                 struct table *table, struct error *error)
 {
 	return table_text(table, error, "%s -- %s%s%s", kind->summary,
@@ -21,7 +21,7 @@ static int
 offer_list_add(const struct offer *offer, uint64_t interval,
                struct table *table, struct error *error)
 {
-	const struct resource_kind *kind = resource_kind_find(offer->name,
+	const struct count_kind *kind = resource_kind_find(offer->name,
 	    strlen(offer->name), error);
 	struct cell cells[7];
 
@@ -77,21 +77,18 @@ offer_list_inside(const struct record_options *options, struct table *table,
 		result = offers_ask(&offers, library, NULL, false, true, error);
 	for (size_t i = 0; result == 0 && i < offers.n; i++) {
 		struct offer offer = offers.items[i];
-		const struct resource_kind *kind = resource_kind_find(
+		const struct count_kind *kind = resource_kind_find(
 		    offer.name, strlen(offer.name), error);
-		const char *why = kind != NULL ? attach_inside_refusal(kind) :
-		    "";
 
-		if (why != NULL) {
+		if (kind != NULL && kind->not_inside != NULL) {
 			offer.source = "";
-			offer.why = why;
-		} else if (*offer.source != '\0') {
-			offer.source = table_text(table, error, "%s%s",
-			    offer.source, attach_inside_limit(kind));
-			if (offer.source == NULL)
-				kind = NULL;
+			offer.why = kind->not_inside;
+		} else if (kind != NULL && kind->inside_limit != NULL &&
+		           *offer.source != '\0') {
+			offer.source = table_text(table, error, "%s; %s",
+			    offer.source, kind->inside_limit);
 		}
-		result = kind == NULL ? -1 :
+		result = kind == NULL || offer.source == NULL ? -1 :
 		    offer_list_add(&offer, 0, table, error);
 	}
 	offers_free(&offers);
@@ -107,7 +104,7 @@ offer_list_outside(const struct record_options *options,
 	                                                     error) : 0;
 
 	offer_list_start(table);
-	for (const struct resource_kind *kind = resource_kinds;
+	for (const struct count_kind *kind = count_kinds;
 	     result == 0 && kind->name != NULL; kind++) {
 		struct text_buffer why = { 0 };
 		struct offer offer = { .name = kind->name };

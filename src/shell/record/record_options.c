@@ -10,12 +10,11 @@
 
 enum { MOST_RUNS = 200 };	/* that can be compared with as many */
 
-/* Whether the first is live, and the second a resource that it counts. */
+/* Whether the second resource is one that the first counts, too. */
 static bool
-are_of_live(const char *live, const char *part)
+counts_also(const struct count_kind *whole, const struct count_kind *part)
 {
-	return strcmp(live, "live") == 0 &&
-	    (strcmp(part, "alloc-bytes") == 0 || strcmp(part, "allocs") == 0);
+	return part->part_of != NULL && strcmp(part->part_of, whole->name) == 0;
 }
 
 static int
@@ -35,10 +34,8 @@ take_resource(void *all, const char *word, struct error *error)
 	if (chosen->kind == NULL)
 		return -1;
 	for (size_t i = 0; i < options->n_resources; i++)
-		if (are_of_live(options->resources[i].kind->name,
-		                chosen->kind->name) ||
-		    are_of_live(chosen->kind->name,
-		                options->resources[i].kind->name))
+		if (counts_also(options->resources[i].kind, chosen->kind) ||
+		    counts_also(chosen->kind, options->resources[i].kind))
 			return error_set(error, "-r %s: leave it out, since "
 			                 "-r live counts alloc-bytes and "
 			                 "allocs, too", word);
@@ -302,33 +299,41 @@ const struct option_row record_option_rows[] = {
 	OPTIONS_END
 };
 
-/* latency is counted at samples of cpu, which has the same interval. */
-static int
-tie_latency(struct record_options *options, struct error *error)
+static struct chosen_resource *
+find_chosen(struct record_options *options, const char *name)
 {
-	struct chosen_resource *latency = NULL, *cpu = NULL;
+	for (size_t i = 0; i < options->n_resources; i++)
+		if (strcmp(options->resources[i].kind->name, name) == 0)
+			return &options->resources[i];
+	return NULL;
+}
 
+/* One that is counted at another's samples has the other's interval. */
+static int
+tie_followers(struct record_options *options, struct error *error)
+{
 	for (size_t i = 0; i < options->n_resources; i++) {
 		struct chosen_resource *chosen = &options->resources[i];
+		const char *name = chosen->kind->name;
+		const char *follows = chosen->kind->follows;
+		struct chosen_resource *other;
 
-		if (strcmp(chosen->kind->name, "latency") == 0)
-			latency = chosen;
-		if (strcmp(chosen->kind->name, "cpu") == 0)
-			cpu = chosen;
+		if (follows == NULL)
+			continue;
+		other = find_chosen(options, follows);
+		if (other == NULL) {
+			if (take_resource(options, follows, error) != 0)
+				return -1;
+			other = find_chosen(options, follows);
+			other->interval = chosen->interval;
+		}
+		if (chosen->interval != 0 &&
+		    chosen->interval != other->interval)
+			return error_set(error, "-r %s:%" PRIu64 ": %s has the "
+			                 "interval of %s; leave it out", name,
+			                 chosen->interval, name, follows);
+		chosen->interval = other->interval;
 	}
-	if (latency == NULL)
-		return 0;
-	if (cpu == NULL) {
-		if (take_resource(options, "cpu", error) != 0)
-			return -1;
-		cpu = &options->resources[options->n_resources - 1];
-		cpu->interval = latency->interval;
-	}
-	if (latency->interval != 0 && latency->interval != cpu->interval)
-		return error_set(error, "-r latency:%" PRIu64 ": latency has "
-		                 "the interval of cpu; leave it out",
-		                 latency->interval);
-	latency->interval = cpu->interval;
 	return 0;
 }
 
@@ -341,7 +346,7 @@ apply_frequency(struct record_options *options, struct error *error)
 	if (options->frequency == 0)
 		return 0;
 	if (options->n_resources == 0 &&
-	    take_resource(options, resource_kinds[0].name, error) != 0)
+	    take_resource(options, count_kinds[0].name, error) != 0)
 		return -1;
 	for (size_t i = 0; i < options->n_resources; i++) {
 		struct chosen_resource *chosen = &options->resources[i];
@@ -369,10 +374,8 @@ apply_calls(struct record_options *options, struct error *error)
 	if (options->counts_returns)
 		return error_set(error, "--calls and --returns both mark the "
 		                 "stack; leave one out");
-	for (size_t i = 0; i < options->n_resources; i++)
-		if (strcmp(options->resources[i].kind->name, "real") == 0)
-			return 0;
-	return take_resource(options, "real", error);
+	return find_chosen(options, "real") != NULL ? 0 :
+	    take_resource(options, "real", error);
 }
 
 /*
@@ -454,7 +457,7 @@ record_options_parse(struct record_options *options, char *const *words,
 	if (*words != NULL && strcmp(*words, "--") == 0)
 		words++;
 	if (apply_calls(options, error) != 0 ||
-	    tie_latency(options, error) != 0 ||
+	    tie_followers(options, error) != 0 ||
 	    apply_frequency(options, error) != 0 ||
 	    check_calls(options, error) != 0)
 		return -1;
@@ -510,9 +513,9 @@ record_options_complete(struct completion *completion,
 	    record_options_find_place(words, n, &takes_options);
 
 	if (row != NULL && row->take == take_resource) {
-		for (size_t i = 0; resource_kinds[i].name != NULL; i++)
-			completion_offer(completion, resource_kinds[i].name,
-			                 strlen(resource_kinds[i].name));
+		for (size_t i = 0; count_kinds[i].name != NULL; i++)
+			completion_offer(completion, count_kinds[i].name,
+			                 strlen(count_kinds[i].name));
 	} else if (row != NULL && row->take == take_processes) {
 		attach_complete(completion);
 	} else if (takes_options && completion->prefix[0] == '-') {
@@ -535,5 +538,5 @@ record_options_add_resources(const struct record_options *options,
 			text_add_format(text, ":%" PRIu64, chosen->interval);
 	}
 	if (options->n_resources == 0)
-		text_add_string(text, resource_kinds[0].name);
+		text_add_string(text, count_kinds[0].name);
 }

@@ -23,30 +23,18 @@
 
 /* ---- resource_kinds.c ---- */
 
-/* The resources that the collector knows. */
-
-struct resource_kind {
-	const char *name;
-	const char *gtick;
-	uint64_t interval, least;	/* default and smallest, in gticks */
-	bool needs_calls;		/* of the C library, by which the
-					 * collector counts it */
-	const char *summary;
-};
-
-/* In the order of lib/resources.def; ends with a NULL name. */
-extern const struct resource_kind resource_kinds[];
+/* The resources that the collector knows (src/profile/count_kinds.h). */
 
 /* The kind with that name; NULL with *error naming similar ones. */
-const struct resource_kind *resource_kind_find(const char *name, size_t length,
-                                               struct error *error);
+const struct count_kind *resource_kind_find(const char *name, size_t length,
+                                            struct error *error);
 
 /*
  * Reads an interval: a number of gticks, or a number with a unit, which for
  * time is us, ms or s, for memory B, K, M or G (powers of 1024), and otherwise
  * k, M or G (powers of 1000).
  */
-int resource_kind_interval(const struct resource_kind *kind, const char *text,
+int resource_kind_interval(const struct count_kind *kind, const char *text,
                            uint64_t *interval, struct error *error);
 
 /* Reads a time, in microseconds, in the same way; a bare number is seconds. */
@@ -63,7 +51,7 @@ int resource_kind_bytes(const char *text, uint64_t *bytes,
 struct record_options {
 	const char *name;	/* directory; NULL: by the program's name */
 	struct chosen_resource {
-		const struct resource_kind *kind;
+		const struct count_kind *kind;
 		uint64_t interval;	/* 0: not given */
 	} resources[CPPROFDATA_MAX_RESOURCES];
 	size_t n_resources;	/* 0: the collector's default */
@@ -259,13 +247,13 @@ int attach_run(const struct attach *attach,
  * processes; NULL: those of a program that is to be started.
  */
 uint64_t attach_interval(const struct attach *attach,
-                         const struct resource_kind *kind);
+                         const struct count_kind *kind);
 
 /*
  * Whether a resource can be sampled from outside: its source; "" if it cannot,
  * and *why says so.
  */
-const char *attach_offer(const struct resource_kind *kind,
+const char *attach_offer(const struct count_kind *kind,
                          struct text_buffer *why);
 
 /* ---- attach_inside.c ---- */
@@ -291,12 +279,6 @@ int attach_inside_run(const struct attach *attach,
                       const struct recording *recording,
                       const struct sampled_time *time, const char *library,
                       struct sample_held **held, struct error *error);
-
-/* Why a resource cannot be sampled that way; NULL: it can. */
-const char *attach_inside_refusal(const struct resource_kind *kind);
-
-/* What its source leaves out then, to be added to the source's name; or "". */
-const char *attach_inside_limit(const struct resource_kind *kind);
 
 /* ---- attach.c, again ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* resource_kinds.c -- the resources that the collector knows. */
+/* resource_kinds.c -- reads names and intervals of resources. */
 #include "src/shell/record/recording.h"
 
 #include <inttypes.h>
@@ -10,14 +10,6 @@
 #include "src/base/short_name.h"
 #include "src/base/text_buffer.h"
 #include "src/base/units.h"
-
-const struct resource_kind resource_kinds[] = {
-#define RESOURCE(id, name, gtick, interval, least, needs_calls, summary) \
-	{ name, gtick, interval, least, needs_calls, summary },
-#include "lib/resources.def"
-#undef RESOURCE
-	{ NULL, NULL, 0, 0, false, NULL }
-};
 
 /* The longest interval; sums of intervals stay far below 64 bits. */
 #define MOST ((uint64_t)1 << 40)
@@ -50,14 +42,14 @@ static const struct resource_unit count_units[] = {
 	{ NULL, 0 }
 };
 
-const struct resource_kind *
+const struct count_kind *
 resource_kind_find(const char *name, size_t length, struct error *error)
 {
 	struct text_buffer text = { 0 };
 	struct near near;
 
 	near_start(&near, name, length);
-	for (const struct resource_kind *kind = resource_kinds;
+	for (const struct count_kind *kind = count_kinds;
 	     kind->name != NULL; kind++) {
 		if (strlen(kind->name) == length &&
 		    memcmp(kind->name, name, length) == 0)
@@ -95,7 +87,7 @@ resource_kinds_read_amount(const char *text, const struct resource_unit *units,
 }
 
 int
-resource_kind_interval(const struct resource_kind *kind, const char *text,
+resource_kind_interval(const struct count_kind *kind, const char *text,
                        uint64_t *interval, struct error *error)
 {
 	const struct resource_unit *units = count_units;

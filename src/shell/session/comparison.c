@@ -146,13 +146,12 @@ static uint32_t
 comparison_columns_of(const struct profile *run, uint32_t wanted,
                       uint32_t part, struct counted_column *columns)
 {
-	const struct level_kind *kind = level_kind_find(
-	    run->resources[wanted].name);
+	const struct count_kind *kind = run->resources[wanted].kind;
+	const bool is_level = count_kind_is_level(kind);
 	const uint32_t numbers[] = { wanted,
-		kind == NULL ? NO_RESOURCE :
-		profile_find_resource(run, kind->gain),
-		kind == NULL ? NO_RESOURCE :
-		profile_find_resource(run, kind->loss) };
+		is_level ? profile_find_resource(run, kind->gain) : NO_RESOURCE,
+		is_level ? profile_find_resource(run, kind->loss) :
+		NO_RESOURCE };
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -194,7 +194,7 @@ session_begin_resource(const struct session *session,
                        const struct profile *profile)
 {
 	const struct resource *old = session_resource(session);
-	const struct level_kind *kind = level_kinds;
+	const struct count_kind *kind = made_counts;
 	uint32_t found = NO_RESOURCE;
 
 	if (old != NULL)

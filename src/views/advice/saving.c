@@ -195,8 +195,8 @@ saving_of(const struct sample_set *set, struct saving *saving,
 			return -1;
 	}
 	/* Of how many threads the time is, it is divided by that. */
-	saving->are_several = are_several &&
-	    strcmp(set->resource->name, "latency") != 0;
+	saving->are_several = are_several && (set->resource->kind == NULL ||
+	    !set->resource->kind->is_divided);
 	return 0;
 }
 

@@ -244,7 +244,7 @@ topic_serial(const struct topic_input *input, uint32_t beside,
              struct topic *topic, struct error *error)
 {
 	const struct sample_set *set = input->set;
-	const bool is_latency = strcmp(set->resource->name, "latency") == 0;
+	const bool is_latency = set->resource->kind->is_divided;
 	struct topic_totals own, other = { 0 };
 	const struct topic_totals *latency = is_latency ? &own : &other;
 	const struct topic_totals *cpu = is_latency ? &other : &own;

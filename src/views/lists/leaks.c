@@ -217,11 +217,11 @@ leaks_need_level(const struct sample_set *set, struct error *error)
 	    timeline_find_level(set->tree->timeline, set->resource_number) !=
 	        NULL)
 		return 0;
-	if (level_kind_find(set->resource->name) != NULL)
+	if (count_kind_is_level(set->resource->kind))
 		return error_set(error, "the profile does not say since when "
 		                 "this has been in use; functions and tree "
 		                 "show what it is");
-	for (const struct level_kind *kind = level_kinds; kind->name != NULL;
+	for (const struct count_kind *kind = made_counts; kind->name != NULL;
 	     kind++)
 		if (profile_find_resource(set->profile, kind->name) !=
 		    NO_RESOURCE)
