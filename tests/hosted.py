@@ -41,6 +41,7 @@ def hosted(directory, ms, *modes, **options):
         wait_until(lambda: process.poll() is not None or (
             os.path.exists(sums) and os.path.getsize(sums) > 0 and
             any(sums_of(process))))
+        assert process.poll() is None, process.communicate()[0]
         yield process
 
 
@@ -146,7 +147,7 @@ def ends_well(process):
 
 
 def remains(process):
-    """Of the collector, in a process that it has left: '', or what may not be."""
+    """'' if nothing of the collector is left in a process; else what is."""
     status = status_of(process.pid)
     names = []
     for task in os.listdir(f'/proc/{process.pid}/task'):

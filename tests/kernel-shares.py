@@ -156,7 +156,8 @@ def check_shares(claims, directory):
                 counts[without(part, name)] = judge.Difference(
                     inside[part].get(name, 0), inside[part][part],
                     outside.get(name, 0), outside[part],
-                        one.bunch + other.bunch - 1, OF_OTHERS)
+                    # Both are ours.
+                    one.bunch + other.bunch - 1, OF_OTHERS)
         return counts
     judge.decide(claims, names, measure)
     claims.check('kernel hide: functions of the program have the same hits',

@@ -46,9 +46,10 @@ main()
 """
 NAMES = 'add', 'in_sort', 'in_generator'
 OPTIONS = '-r', 'cpu:1000'
-# Of all samples: those whose Python frames could not be read, which any function
-# may lack.
-MOST_UNREAD = {'inside': 0.01, 'outside': 0.02}
+# Of all samples: those whose Python frames could not be read, from outside not in
+# time.  Where these are some, any function may lack them.
+MOST_UNREAD = {'inside': 0.01, 'outside': 0.1}
+SOME_UNREAD = 0.02
 
 
 def record_inside(place, program, seconds):
@@ -83,10 +84,10 @@ def check(claims, version, how, record, interpreter):
                 for function in NAMES}
         of, all_s = sum(hits.values()), sum(spent.values())
         of_c.append(0 < rows.get('key (shares.py)', 0) <= hits['in_sort'])
-        if how == 'outside' and unread >= MOST_UNREAD[how]:
+        lacking.append(unread)
+        if SOME_UNREAD <= unread < MOST_UNREAD[how]:
             raise judge.Disturbed(f'{unread:.3f} of the samples were not read '
                                   'in time')
-        lacking.append(unread)
         bunch = info['rows'][0]['hits'] / max(info['samples'], 1)
         counts = {name(function): judge.Share(
                       hits[function], of, spent[function] / all_s, bunch)
@@ -97,7 +98,8 @@ def check(claims, version, how, record, interpreter):
     claims.check(f'{version}, {how}: what a C function calls is part of it',
                  all(of_c), of_c)
     claims.check(f'{version}, {how}: nearly all samples have Python frames',
-                 all(part < MOST_UNREAD[how] for part in lacking), lacking)
+                 lacking and all(part < MOST_UNREAD[how] for part in lacking),
+                 lacking)
 
 
 def main():

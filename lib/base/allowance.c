@@ -48,7 +48,7 @@ allowance_draw(struct allowance *allowance)
 {
 	const struct allowance_mean *cost = &allowance->cost;
 	const struct allowance_mean *earned = &allowance->earned;
-	/* The mean cost, and what one earns on average, times both n. */
+	/* What one costs and earns on average, each times both numbers. */
 	const int64_t wanted = cost->sum_ns * earned->n;
 	const int64_t affordable = earned->sum_ns * cost->n;
 

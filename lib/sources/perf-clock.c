@@ -153,8 +153,9 @@ paced(struct thread *thread, unsigned column, uint64_t hits)
 }
 
 /*
- * The delay of a trap whose period is over: the usual one, as some come only
- * when the kernel has done a system call.
+ * Notes how late a trap was, if its period is over.  Those that have waited for
+ * the end of a system call are later than usual, which shared_trap_delay allows
+ * for.
  */
 static void
 perf_clock_note_delay(uint64_t passed_us, uint64_t period_us)

@@ -3,8 +3,8 @@
  *
  * The event's own page is mapped, with the position of the newest record, and
  * pages for records.  These are locked memory, which is scarce, so there is one
- * at first, and twice as many after a stay in the kernel whose records did not
- * fit.  Since they are mapped read-only, the kernel overwrites old records and
+ * at first, and after a stay in the kernel whose records did not fit as many as
+ * these needed.  Since they are mapped read-only, the kernel overwrites old records and
  * never waits for us.  It writes backwards: the newest record begins at `head`,
  * and the next older one right behind it.
  *
@@ -81,8 +81,8 @@ perf_stack_unmap(struct account *account)
 }
 
 /*
- * Room for so many bytes of records, or what the kernel gives; where that is no
- * more than now, there is never more.
+ * Maps room for that many bytes of records, or as many as the kernel gives.  If
+ * that is no more than now, never asks for more again.
  */
 static void
 perf_stack_grow(struct account *account, uint64_t wanted)

@@ -21,8 +21,8 @@
 #define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
 				   the user has not chosen it */
 #define DRAWN_US 4000		/* of the clock: rare enough to be set each */
-#define TRAP_ROOM 3		/* of its usual delay, between traps, */
-#define ROOM_PART 4		/* but no more of an interval */
+#define TRAP_ROOM 3		/* usual delays of a trap, between two */
+#define ROOM_PART 4		/* of an interval: no more than such a part */
 #define TRAPS_ALIKE 8		/* before the kernel repeats another period */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause

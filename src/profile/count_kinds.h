@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* count_kinds.h -- what is known of resources by their names.
  *
- * lib/counts.def has a row for each that cpprof records, or makes of such ones.
- * A profile of another tool may have a resource of the same name, and then it is
- * taken for the same.
+ * lib/counts.def has a row for each that cpprof records, or makes of those.  A
+ * resource of the same name in another tool's profile is taken for the same.
  */
 #ifndef CPPROF_PROFILE_COUNT_KINDS_H
 #define CPPROF_PROFILE_COUNT_KINDS_H
@@ -13,7 +12,7 @@
 
 struct count_kind {
 	const char *name;
-	const char *gtick;		/* of one that is recorded, else NULL */
+	const char *gtick;		/* NULL: it is made of others */
 	uint64_t interval, least;	/* default and smallest, in gticks */
 	bool needs_calls;		/* of the C library, by which the
 					 * collector counts it */
@@ -24,7 +23,7 @@ struct count_kind {
 	const char *not_inside, *inside_limit;
 	bool is_cpu_time;		/* all of it, as the kernel counts it */
 	bool is_divided;		/* by the number of threads that ran */
-	bool measures_waits;		/* between which chance decides */
+	bool measures_waits;		/* only the time between is drawn */
 	/*
 	 * A level: what is left of what one gives after another has taken some
 	 * of it, at the same nodes.  No node has less than nothing, so it can

@@ -315,7 +315,8 @@ profile_link_levels(struct profile *profile, struct error *error)
 		const struct count_kind *kind = resource->kind;
 		uint32_t gain, loss;
 
-		if (!count_kind_is_level(kind) || timeline_find_level(timeline, r) != NULL)
+		if (!count_kind_is_level(kind) ||
+		    timeline_find_level(timeline, r) != NULL)
 			continue;
 		gain = profile_find_part(profile, kind->gain, resource->part);
 		loss = profile_find_part(profile, kind->loss, resource->part);

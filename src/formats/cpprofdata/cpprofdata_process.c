@@ -342,7 +342,7 @@ feed(uint64_t gticks, uint64_t interval, uint64_t *left)
 	return hits;
 }
 
-/* Else it counts the time in calls that read and write. */
+/* Whether it counts all waits, not only those in calls that read and write. */
 static bool
 counts_all_waits(const struct cpprofdata_file *file, uint32_t resource)
 {

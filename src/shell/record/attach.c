@@ -371,7 +371,10 @@ attach_choose_one(const struct attach *attach,
 	return true;
 }
 
-/* Which has no event of its own, but the interval of another that is there. */
+/*
+ * Adds a resource that has no event: it is counted at the samples of another,
+ * which must be there, and has its interval.
+ */
 static void
 attach_add_latency(const struct count_kind *kind,
                    struct sample_events_options *events,
