@@ -446,6 +446,53 @@ the_usual_delay_of_traps_is_not_the_least(void **state)
 	assert_int_equal(shared_trap_delay(TRAP_DELAY_UNKNOWN), usual);
 }
 
+/* Sets a period and lets so much time pass, some times. */
+static void
+set_and_wait(struct machine *machine, int64_t late_us)
+{
+	for (int i = 0; i < 100; i++)
+		now_us += perf_clock_set(&machine->thread, 0, 1000, 50) +
+		    (uint64_t)late_us;
+}
+
+/* By how late it is set again; not if it was still to end, or by user mode. */
+static void
+a_period_that_is_over_tells_the_delay(void **state)
+{
+	struct machine machine;
+	uint32_t usual;
+
+	(void)state;
+	start(&machine, 1000, false);
+	machine.meters.clock.is_of_user_mode = false;
+	set_and_wait(&machine, 30);
+	usual = shared_trap_delay(TRAP_DELAY_UNKNOWN);
+	assert_in_range(usual, 28, 31);
+	set_and_wait(&machine, -500);
+	machine.meters.clock.is_of_user_mode = true;
+	set_and_wait(&machine, 3);
+	assert_int_equal(shared_trap_delay(TRAP_DELAY_UNKNOWN), usual);
+	/* Some come after a long system call. */
+	machine.meters.clock.is_of_user_mode = false;
+	for (int i = 0; i < 10; i++) {
+		now_us += 7000;
+		set_and_wait(&machine, 30);
+	}
+	assert_in_range(shared_trap_delay(TRAP_DELAY_UNKNOWN), 28, 33);
+}
+
+static void
+traps_have_room_but_no_more_than_a_part_of_the_interval(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		shared_trap_delay(50);
+	assert_in_range(perf_clock_room(4000), 147, 153);
+	assert_in_range(perf_clock_room(1000), 147, 153);
+	assert_int_equal(perf_clock_room(400), 100);
+	assert_int_equal(perf_clock_room(100), 25);
+}
+
 int
 main(void)
 {
@@ -456,6 +503,9 @@ main(void)
 		cmocka_unit_test(drawn_periods_are_charged_what_they_last),
 		cmocka_unit_test(long_work_is_no_functions),
 		cmocka_unit_test(the_usual_delay_of_traps_is_not_the_least),
+		cmocka_unit_test(a_period_that_is_over_tells_the_delay),
+		cmocka_unit_test(
+		    traps_have_room_but_no_more_than_a_part_of_the_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

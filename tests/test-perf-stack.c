@@ -4,6 +4,7 @@
  * This test writes the records as the kernel does: backwards, over old ones,
  * beyond the page's end.  What is counted must be what it wrote.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,6 +91,12 @@ void
 datafile_flag(uint32_t flag)
 {
 	flags |= flag;
+}
+
+bool
+perf_event_is_ours(const struct account *account)
+{
+	return account->fd >= 0;
 }
 
 /* ---- the kernel's side ---- */
@@ -375,11 +382,21 @@ what_did_not_fit_has_room_until_there_is_no_more(void **state)
 	}
 	/* In a larger mapping, there is nothing. */
 	assert_int_equal(account->stacks_size, 8 * PAGE);
+	/* Without a descriptor there are the pages, or nothing. */
 	account->fd = -1;
+	account->stacks_seen = 64 * PAGE;
+	count(1);
+	assert_int_equal(account->stacks_size, 8 * PAGE);
+	/* Of a directory there are none. */
+	account->fd = open("/", O_RDONLY | O_DIRECTORY);
+	assert_return_code(account->fd, 0);
 	account->stacks_seen = 64 * PAGE;
 	count(1);
 	assert_null(account->page);
 	assert_int_equal(account->stacks_size, 0);
+	assert_int_equal(account->stacks_most, 8 * PAGE);
+	close(account->fd);
+	account->fd = -1;
 	munmap(page, 5 * PAGE);
 	page = NULL;
 	close(fd);

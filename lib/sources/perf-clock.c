@@ -21,6 +21,8 @@
 #define SWITCHES_MAX 2000	/* per second of CPU time */
 #define NOT_COUNTED UINT64_MAX
 #define AHEAD_MAX 8		/* intervals */
+#define ROOM_DELAYS 3		/* usual delays of a trap, between two, */
+#define ROOM_PART 4		/* but at most such a part of an interval */
 #define LONG_WORK_US 20	/* of the collector, such as for a new file, */
 #define LATE_WORK_US 200	/* with the way of a trap of user mode, if periods
 				   include that */
@@ -150,6 +152,16 @@ paced(struct thread *thread, unsigned column, uint64_t hits)
 	set_pace(thread, column, stride);
 	clock->must_set = true;
 	return hits;
+}
+
+uint64_t
+perf_clock_room(uint64_t interval)
+{
+	const uint32_t usual = shared_trap_delay(TRAP_DELAY_UNKNOWN);
+	const uint64_t most = interval / ROOM_PART;
+
+	return usual == TRAP_DELAY_UNKNOWN ? 0 :
+	    ROOM_DELAYS * usual < most ? ROOM_DELAYS * usual : most;
 }
 
 /*

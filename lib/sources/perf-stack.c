@@ -4,9 +4,9 @@
  * The event's own page is mapped, with the position of the newest record, and
  * pages for records.  These are locked memory, which is scarce, so there is one
  * at first, and after a stay in the kernel whose records did not fit as many as
- * these needed.  Since they are mapped read-only, the kernel overwrites old records and
- * never waits for us.  It writes backwards: the newest record begins at `head`,
- * and the next older one right behind it.
+ * these needed.  Since they are mapped read-only, the kernel overwrites old
+ * records and never waits for us.  It writes backwards: the newest record
+ * begins at `head`, and the next older one right behind it.
  *
  *	   head      head + size
  *	    |newest  |older |...   |seen at the last sample
@@ -81,8 +81,8 @@ perf_stack_unmap(struct account *account)
 }
 
 /*
- * Maps room for that many bytes of records, or as many as the kernel gives.  If
- * that is no more than now, never asks for more again.
+ * Maps room for that many bytes of records, or as many as the kernel gives.
+ * Never asks again for what it has refused.
  */
 static void
 perf_stack_grow(struct account *account, uint64_t wanted)
@@ -90,15 +90,19 @@ perf_stack_grow(struct account *account, uint64_t wanted)
 	const uint32_t before = account->stacks_size;
 	uint32_t size = account->stacks_most;
 
-	if (before == 0 || size <= before)
+	/* Without its descriptor, only the pages keep the event. */
+	if (size <= before || !perf_event_is_ours(account))
 		return;
 	while (size / 2 >= wanted && size / 2 > before)
 		size /= 2;
 	perf_stack_unmap(account);
-	for (; size > before; size /= 2)
+	for (; size > before; size /= 2) {
 		if (perf_stack_map_sized(account, size))
 			return;
-	perf_stack_map(account);
+		account->stacks_most = size / 2;
+	}
+	if (!perf_stack_map_sized(account, before))
+		perf_stack_map(account);
 	account->stacks_most = before;
 }
 

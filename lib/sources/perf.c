@@ -21,8 +21,6 @@
 #define TRAPS_BY_HAND 32	/* then the kernel repeats a clock's period, if
 				   the user has not chosen it */
 #define DRAWN_US 4000		/* of the clock: rare enough to be set each */
-#define TRAP_ROOM 3		/* usual delays of a trap, between two */
-#define ROOM_PART 4		/* of an interval: no more than such a part */
 #define TRAPS_ALIKE 8		/* before the kernel repeats another period */
 #define HOLDING_CALLS 2		/* counted before the event is disabled */
 #define LEAST_CALLS 4		/* between traps, so that our own calls cause
@@ -153,14 +151,10 @@ static uint64_t
 least_period(const struct account *account, unsigned column)
 {
 	const uint64_t least = resources.columns[column].row->least / 2;
-	const uint64_t most = account->meter.interval / ROOM_PART;
-	const uint64_t usual = is_clock(column) &&
+	const uint64_t room = is_clock(column) &&
 	    account->n_traps >= TRAPS_AT_FIRST ?
-	    shared_trap_delay(TRAP_DELAY_UNKNOWN) : TRAP_DELAY_UNKNOWN;
-	uint64_t room = usual != TRAP_DELAY_UNKNOWN ? TRAP_ROOM * usual : 0;
+	    perf_clock_room(account->meter.interval) : 0;
 
-	if (room > most)
-		room = most;
 	return room > least ? room : least;
 }
 

@@ -390,6 +390,12 @@ bool perf_clock_steady(struct thread *thread, unsigned column,
 uint64_t perf_clock_set(struct thread *thread, unsigned column,
     uint64_t period, uint64_t least);
 
+/*
+ * How far apart traps should be at least, so that the kernel has little to do
+ * with them: some of their usual delays, but only a part of an interval.
+ */
+uint64_t perf_clock_room(uint64_t interval);
+
 /* Compares the clocks of the thread and of its event.  Not at traps. */
 void perf_clock_compare(struct thread *thread, unsigned column);
 
