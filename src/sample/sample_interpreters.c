@@ -83,6 +83,13 @@ interpreter_symbols(struct sample_interpreters *interpreters, uint32_t number,
 	return known->has_python ? &known->symbols : NULL;
 }
 
+/* name: of a file, or NULL. */
+static bool
+is_called_python(const char *name)
+{
+	return name != NULL && strstr(name, "python") != NULL;
+}
+
 /* Whether a module may have an interpreter: a program, or a library of one. */
 static bool
 interpreter_is_possible(const char *path)
@@ -91,8 +98,7 @@ interpreter_is_possible(const char *path)
 
 	if (name == NULL || path[0] != '/')
 		return false;
-	return strstr(name, "python") != NULL ||
-	    strstr(name, ".so") == NULL;
+	return is_called_python(name) || strstr(name, ".so") == NULL;
 }
 
 int
@@ -146,7 +152,7 @@ sample_interpreters_expect(pid_t pid)
 	file = fopen(path, "re");
 	while (file != NULL && !found &&
 	       getline(&line, &capacity, file) > 0)
-		found = strstr(line, "python") != NULL;
+		found = is_called_python(strrchr(line, '/'));
 	if (file != NULL)
 		fclose(file);
 	free(line);
