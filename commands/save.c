@@ -72,6 +72,18 @@ save_add_steps(const struct session *session, struct text_buffer *text,
 	    save_add_setting(session, setting, text, arena, error);
 }
 
+/* The path of a file so that base takes it for one; NULL with *error set. */
+static const char *
+save_base_path(const char *file, struct arena *arena, struct error *error)
+{
+	static const char *const words[] = { "off", "label", "time", "calls" };
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(file, words[i]) == 0)
+			return arena_format(arena, error, "./%s", file);
+	return file;
+}
+
 /* The base, if there is one; standard input cannot be read again. */
 static int
 add_base(const struct session *session, struct text_buffer *text,
@@ -100,14 +112,11 @@ add_base(const struct session *session, struct text_buffer *text,
 	text_add_string(text, "base");
 	for (size_t i = 0; i < comparison->n_files; i++) {
 		const char *word;
-		const char *file = comparison->files[i];
-		const char *path = strcmp(file, "off") == 0 ? "./off" :
-		    strcmp(file, "label") == 0 ? "./label" : file;
+		const char *path = save_base_path(comparison->files[i], arena,
+		                                  error);
 
-		/*
-		 * The word of a file for base, which takes "off" and "label"
-		 * for no files.
-		 */
+		if (path == NULL)
+			return -1;
 		word = setting_word(path, strlen(path), arena, error);
 		if (word == NULL)
 			return -1;

@@ -194,6 +194,30 @@ def check_attached(directory, kind, resource):
                      f"{resource}", "[partial]" in told[0], told)
 
 
+def check_second(directory):
+    """What processes have used that have ended is known by their hits, also if cpu
+    is not the first resource."""
+    claim = "attached, processes: info has their CPU time if cpu comes second"
+    path = os.path.join(directory, "second")
+
+    def measure(times):
+        with subprocess.Popen([PROGRAM, "processes", str(N * times),
+                               str(CALLS["cpu"])], text=True,
+                              stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as program:
+            with record(path, "page-faults", 1 << 30, "-r",
+                        f"cpu:{INTERVALS['cpu']}s", "-p",
+                        program.pid) as recorder:
+                await_events(recorder)
+                output = program.communicate("\n", timeout=PATIENCE)[0]
+                said = recorder.communicate(timeout=PATIENCE)[1]
+        assert recorder.returncode == 0, said
+        return {claim: judge.Amount(cpprof.table(path, "info")["cpu_seconds"],
+                                    used("cpu", output), INTERVALS["cpu"],
+                                    judge.AMOUNT)}
+    judge.decide(claims, [claim], measure)
+
+
 @contextlib.contextmanager
 def stopped(process):
     process.send_signal(signal.SIGSTOP)
@@ -333,6 +357,7 @@ def main():
         if refusal("cpu"):
             claims.skip("who runs on", refusal("cpu"))
         else:
+            check_second(directory)
             check_cut(directory)
             for names_child in False, True:
                 check_started_before(directory, names_child)

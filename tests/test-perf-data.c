@@ -2150,6 +2150,26 @@ perf_data_file_cut_at_every_byte_keeps_what_is_whole(void **state)
 	shared_modules = NULL;
 }
 
+/* What perf and cpprof both count has one unit, so that it can be compared. */
+static void
+perf_data_events_have_the_units_of_recordings(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (const struct count_kind *kind = count_kinds; kind->name != NULL;
+	     kind++) {
+		const char *gtick = perf_event_gtick(kind->name,
+		                                     strlen(kind->name));
+
+		if (*gtick == '\0')
+			continue;
+		assert_string_equal(gtick, kind->gtick);
+		n++;
+	}
+	assert_in_range(n, 8, 20);
+}
+
 int
 main(void)
 {
@@ -2165,6 +2185,8 @@ main(void)
 		cmocka_unit_test(
 		    perf_data_children_begin_with_their_parents_mappings),
 		cmocka_unit_test(perf_data_samples_have_their_times),
+		cmocka_unit_test(
+		    perf_data_events_have_the_units_of_recordings),
 		cmocka_unit_test(
 		    perf_data_events_are_resources_and_idle_ones_are_not),
 		cmocka_unit_test(perf_data_leaders_sample_their_whole_group),

@@ -819,6 +819,11 @@ count_kinds_name_each_other(void **state)
 		assert_string_equal(named_kind(kind->gain)->gtick,
 		    named_kind(kind->loss)->gtick);
 	}
+	/* cpprofdata_add_blocks counts on that. */
+	assert_string_equal(named_kind(made_counts[0].gain)->gtick, "byte");
+	assert_string_equal(named_kind(made_counts[1].gain)->gtick,
+	    "allocation");
+	assert_null(made_counts[2].name);
 	assert_null(count_kind_find("of nobody"));
 	assert_false(count_kind_is_level(NULL));
 	(void)state;

@@ -840,14 +840,14 @@ cpprofdata_add_slices(struct cpprofdata_recording *input, struct error *error)
 static int
 cpprofdata_add_blocks(struct cpprofdata_recording *input, struct error *error)
 {
-	static const char *const names[] = { "live-bytes", "live-allocs" };
 	const struct cpprofdata_file *file = &input->file;
 	struct cpprofdata_record record = { 0 };
 	uint32_t resources[2];
 
+	/* The levels are of bytes and of blocks, in this order. */
 	for (size_t i = 0; i < 2; i++)
 		resources[i] = profile_find_resource(input->reader.profile,
-		                                     names[i]);
+		                                     made_counts[i].name);
 	while (file->header.slice_ns != 0 &&
 	       cpprofdata_next(&file->runs[CPPROFDATA_BLOCKS], file->bytes,
 	                       &record)) {

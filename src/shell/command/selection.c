@@ -227,7 +227,6 @@ words_from(const struct reading *reading, size_t begin)
 {
 	const struct words *words = reading->words;
 	struct text_buffer text = { 0 };
-	const char *copy;
 
 	for (size_t i = begin; i < words->n; i++) {
 		if (i > begin)
@@ -235,12 +234,7 @@ words_from(const struct reading *reading, size_t begin)
 		text_add_word(&text, words->words[i].text,
 		              strlen(words->words[i].text));
 	}
-	copy = text.failed ? NULL : arena_format(&reading->arguments->arena,
-	    reading->error, "%s", text_string(&text));
-	if (text.failed)
-		error_out_of_memory(reading->error);
-	text_free(&text);
-	return copy;
+	return text_move(&text, &reading->arguments->arena, reading->error);
 }
 
 int

@@ -323,7 +323,7 @@ attach_offer(const struct count_kind *kind, struct text_buffer *why)
 	}
 	number = sample_kind_try(event, &sees_kernel);
 	if (number == 0)
-		return kind->follows != NULL ? LATENCY_SOURCE :
+		return kind->is_divided ? LATENCY_SOURCE :
 		    kind->measures_waits && !attach_samples_waits() ?
 		    LOOKS_SOURCE : event->source;
 	sample_events_explain(number, why);
@@ -403,7 +403,7 @@ attach_choose(const struct attach *attach,
 		const struct chosen_resource chosen = attach_resource(options,
 		                                                      i);
 
-		if (chosen.kind->follows != NULL)
+		if (chosen.kind->is_divided)
 			latency = chosen.kind;
 		else if (chosen.kind->measures_waits && options->wants_all)
 			return error_set(error, "-r real cannot be sampled of "

@@ -10,11 +10,15 @@
 
 enum { MOST_RUNS = 200 };	/* that can be compared with as many */
 
-/* Whether the second resource is one that the first counts, too. */
-static bool
-counts_also(const struct count_kind *whole, const struct count_kind *part)
+/* Fails if the first resource counts the second, too. */
+static int
+check_part(const struct count_kind *whole, const struct count_kind *part,
+           struct error *error)
 {
-	return part->part_of != NULL && strcmp(part->part_of, whole->name) == 0;
+	if (part->part_of == NULL || strcmp(part->part_of, whole->name) != 0)
+		return 0;
+	return error_set(error, "-r %s: leave it out, since -r %s counts it, "
+	                 "too", part->name, whole->name);
 }
 
 static int
@@ -34,11 +38,11 @@ take_resource(void *all, const char *word, struct error *error)
 	if (chosen->kind == NULL)
 		return -1;
 	for (size_t i = 0; i < options->n_resources; i++)
-		if (counts_also(options->resources[i].kind, chosen->kind) ||
-		    counts_also(chosen->kind, options->resources[i].kind))
-			return error_set(error, "-r %s: leave it out, since "
-			                 "-r live counts alloc-bytes and "
-			                 "allocs, too", word);
+		if (check_part(options->resources[i].kind, chosen->kind,
+		               error) != 0 ||
+		    check_part(chosen->kind, options->resources[i].kind,
+		               error) != 0)
+			return -1;
 	for (size_t i = 0; i < options->n_resources; i++)
 		if (options->resources[i].kind == chosen->kind)
 			return error_set(error, "-r %s: named twice",
