@@ -126,9 +126,10 @@ class Difference:
         self.tolerance = tolerance
 
     def __add__(self, other):
-        return Difference(*(one + more for one, more in
-                            zip(self.counts, other.counts)),
-                          max(self.bunch, other.bunch), self.tolerance)
+        counts = [one + more for one, more in zip(self.counts, other.counts)]
+        part = self.counts[1] / counts[1] if counts[1] else 1
+        return Difference(*counts, self.bunch * part +
+                          other.bunch * (1 - part), self.tolerance)
 
     def errors(self):
         """The interval of found minus the other.  Near 0 and 1, one hit is added

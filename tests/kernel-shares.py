@@ -181,7 +181,8 @@ def check_perf(claims, directory):
 
     def check_part(part):
         name = claim.format(part)
-        short = Recorded(directory, 400, (part,))
+        with one_processor():
+            short = Recorded(directory, 800, (part,))
         hidden = short.functions(kernel='hide')
         most = [function for function, hits in short.functions().items()
                 if hits > 0.2 * (total(short.path) - short.tally(UNKNOWN)) and

@@ -44,8 +44,8 @@ int64_t allowance_of(uint64_t time_ns);
 
 /*
  * Earns what the time does for which a sample is to be taken, and says whether
- * it may be taken now.  is_last: none follows that could take its hits, so it may
- * unless there is a debt.
+ * it may be taken now.  is_last: none follows that could take its hits, so it
+ * may unless there is a debt.
  */
 bool allowance_admit(struct allowance *allowance, uint64_t time_ns,
     bool is_last);

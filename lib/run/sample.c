@@ -4,10 +4,10 @@
  * Takes no lock that it cannot give up on, allocates only by mmap, and
  * preserves errno.
  *
- * Budget (lib/base/allowance.h): a tick earns for the CPU time that it stands for,
- * another sample for the time since the last.  A sample of few frames is never
- * charged more than it has earned: on a busy machine most of its time is other
- * threads', and deferring samples for that would only distort the shares.
+ * Budget (lib/base/allowance.h): a tick earns for the CPU time that it stands
+ * for, another sample for the time since the last.  A sample of few frames is
+ * never charged more than it has earned: on a busy machine most of its time is
+ * other threads', and deferring samples for that would only distort the shares.
  *
  * If sampling itself uses up the resource, such as time, the thread pauses
  * sampling for REST times as long as the last sample took.  So the program
@@ -404,7 +404,7 @@ sample_begin_allowance(struct thread *thread)
 	allowance_begin(&thread->run->allowance, now ^ (uint64_t)thread->tid << 40);
 }
 
-/* Earns, and draws.  False: no sample now; counts why; the hits stay pending. */
+/* Earns, and draws.  False: not now; counts why, and the hits stay pending. */
 static bool
 sample_admit(struct thread *thread, const struct sample_request *request)
 {
