@@ -366,12 +366,13 @@ tests_programs_phases_CFLAGS = $(shape_flags)
 # Resources that the kernel counts.
 EXTRA_DIST += tests/test-resources.py
 if COLLECTOR
-check_PROGRAMS += tests/programs/consumer
+check_PROGRAMS += tests/programs/consumer tests/programs/counters
 recording_tests += tests/test-resources.py
 endif
 tests_programs_consumer_SOURCES = tests/programs/consumer.c \
 	tests/programs/spin.h
 tests_programs_consumer_CFLAGS = $(shape_flags)
+tests_programs_counters_SOURCES = tests/programs/counters.c
 
 # Stacks that are not a thread's own.
 EXTRA_DIST += tests/test-stacks.py tests/programs/cgo.go \

@@ -42,8 +42,8 @@ class Run:
         result = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True,
             timeout=600, preexec_fn=before,
-            env=dict(os.environ, CPPROF_OUTPUT=output, **PRELOAD,
-                     **environment))
+            env={**os.environ, 'CPPROF_OUTPUT': output, **PRELOAD,
+                 **environment})
         self.cpu_ms = 1000 * (children_seconds() - used)
         self.status, self.out, self.err = \
             result.returncode, result.stdout, result.stderr

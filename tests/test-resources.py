@@ -19,24 +19,25 @@ Run, Skip = collector.Run, collector.Skip
 
 CONSUMER = os.environ.get('CPPROF_CONSUMER', os.path.join(
     collector.BUILD, 'tests', 'programs', 'consumer'))
+COUNTERS = os.path.join(collector.BUILD, 'tests', 'programs', 'counters')
 PROCESS_DB = os.path.join(collector.BUILD, 'sample-data', 'process_db')
 
 
-def consume(resources, mode, argument, **keywords):
-    run = Run(CONSUMER, mode, str(argument), CPPROF_RESOURCES=resources,
-              **keywords)
+def consume(resources, mode, argument, *below, **keywords):
+    run = Run(*below, CONSUMER, mode, str(argument),
+              CPPROF_RESOURCES=resources, **keywords)
     words = run.err.split()
     run.usage = dict(zip(('minor', 'major', 'switches'),
                          map(int, words[-3:]))) if len(words) >= 3 else {}
     return run
 
 
-def offered(resource, **environment):
+def offered(resource, *below, **environment):
     """The source that the collector offers for a resource."""
     out = subprocess.run(
-        [CONSUMER], capture_output=True, text=True,
-        env=dict(os.environ, CPPROF_OFFER='1', CPPROF_RESOURCES=resource,
-                 **collector.PRELOAD, **environment), timeout=120).stdout
+        [*below, CONSUMER], capture_output=True, text=True,
+        env={**os.environ, 'CPPROF_OFFER': '1', 'CPPROF_RESOURCES': resource,
+             **collector.PRELOAD, **environment}, timeout=120).stdout
     return out.split('\t')[1]
 
 
@@ -195,53 +196,15 @@ def what_is_not_there_is_not_recorded():
         assert b'cpprof: not sampling: ' in run.err
 
 
-# Simulates a processor with counters: cycles are nanoseconds of CPU time,
-# cache misses are page faults.
-COUNTERS = '''
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <linux/perf_event.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-long imitate(long, void *, long, long, long, long) __asm__("syscall");
-long imitate(long number, void *a, long b, long c, long d, long e)
-{
-    static long (*next)(long, ...);
-    struct perf_event_attr attr;
-    if (next == 0)
-        next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
-    if (number != SYS_perf_event_open ||
-        ((struct perf_event_attr *)a)->type != PERF_TYPE_HARDWARE)
-        return next(number, a, b, c, d, e);
-    attr = *(struct perf_event_attr *)a;
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = attr.config == PERF_COUNT_HW_CPU_CYCLES ?
-        PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_PAGE_FAULTS;
-    return next(number, &attr, b, c, d, e);
-}
-'''
-
-
 def counters_of_the_processor_are_sampled():
+    """By events of the kernel in their place: tests/programs/counters.c."""
     need_events()
-    with collector.tempfile.TemporaryDirectory() as directory:
-        library = os.path.join(directory, 'libcounters.so')
-        if subprocess.run(['cc', '-O1', '-shared', '-fPIC', '-o', library,
-                           '-x', 'c', '-'], input=COUNTERS.encode(),
-                          capture_output=True, timeout=120).returncode != 0:
-            raise Skip('no C compiler')
-        plain = collector.PRELOAD['LD_PRELOAD']
-        collector.PRELOAD['LD_PRELOAD'] = library + ':' + plain
-        try:
-            if offered('cycles') != 'perf event':
-                raise Skip('perf events are out of reach')
-            run = collector.target('shares', 1000,
-                                   CPPROF_RESOURCES='cycles:1000000')
-            faults = consume('cache-misses:100', 'faults', 100)
-            drawn = consume('cache-misses:100', 'faults', 100,
-                            CPPROF_RANDOM='1')
-        finally:
-            collector.PRELOAD['LD_PRELOAD'] = plain
+    there = {'LD_PRELOAD': '',
+             'COUNTERS_PRELOAD': collector.PRELOAD['LD_PRELOAD']}
+    if offered('cycles', COUNTERS, **there) != 'perf event':
+        raise Skip('system calls cannot be changed here')
+    run = Run(COUNTERS, collector.TARGET, 'shares', '1000',
+              CPPROF_RESOURCES='cycles:1000000', **there)
     assert (run.status, run.one().resources[0].source) == (0, 'perf event')
     # A cycle is a nanosecond there.
     ms = (run.one().hits + run.one().lost()) * run.one().interval / 1e6
@@ -249,7 +212,9 @@ def counters_of_the_processor_are_sampled():
     assert 0 not in [run.one().hits_with('run_shares', f'share_{share}', 'work')
                      for share in (10, 20, 30, 40)], run.one().stacks()
     # On a busy machine samples are postponed, and their hits go elsewhere.
-    for run, most in ((faults, 2000), (drawn, 6000)):
+    for random, most in ('0', 2000), ('1', 6000):
+        run = consume('cache-misses:100', 'faults', 100, COUNTERS,
+                      CPPROF_RANDOM=random, **there)
         close(total(run.one()), run.usage['minor'], most)
         assert gticks(run.one(), 'touch') >= 20000
 
