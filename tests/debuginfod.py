@@ -409,9 +409,10 @@ def check_wrong(program, profile):
         while not request.server.is_over.is_set():
             request.wfile.write(b"10000\r\n" + block + b"\r\n")
 
+    packed = gzip.compress(bytes(64 * MAXIMUM))
+
     def bomb(request):
-        request.send_whole(gzip.compress(bytes(64 * MAXIMUM)),
-                           ("Content-Encoding", "gzip"))
+        request.send_whole(packed, ("Content-Encoding", "gzip"))
 
     def in_circles(request):
         request.send_whole(b"", ("Location", request.path + "x"), status=302)

@@ -98,6 +98,7 @@ class Terminal:
         """Waits for a text; returns what came between the last expected text
         and this one."""
         until = time.monotonic() + PATIENCE
+        is_over = False
         while True:
             clean = ESCAPES.sub("", self.seen)
             found = clean.find(text, self.at)
@@ -105,10 +106,11 @@ class Terminal:
                 between = clean[self.at:found]
                 self.at = found + len(text)
                 return between
-            if time.monotonic() > until or not self.read(1):
-                if time.monotonic() > until or self.ended():
-                    raise AssertionError(
-                        f"no {text!r} in {clean[self.at:]!r}")
+            if is_over or time.monotonic() > until:
+                raise AssertionError(f"no {text!r} in {clean[self.at:]!r}")
+            if not self.read(1) and self.ended():
+                self.read_rest()
+                is_over = True
 
     def reads_or_ends(self, text):
         """Waits for a text, as expect, or the program's end by a signal:
@@ -121,19 +123,23 @@ class Terminal:
             return False
         return True
 
+    def read_rest(self):
+        """What an ended program has left there."""
+        while self.read(0):
+            pass
+
     def ended(self):
         done, self.result = os.waitpid(self.process, os.WNOHANG)
         return done != 0
 
     def status(self):
         """Waits for the program's end; returns the exit status."""
-        while self.read(0.2):
-            pass
         until = time.monotonic() + PATIENCE
         while not self.ended():
             if time.monotonic() > until:
                 os.kill(self.process, signal.SIGKILL)
                 raise AssertionError("it does not end")
             self.read(0.05)
+        self.read_rest()
         os.close(self.file)
         return os.waitstatus_to_exitcode(self.result)
