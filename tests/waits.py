@@ -6,6 +6,7 @@ tests/programs/waiter.c prints the time at which each of its threads began to
 wait.  So all of them must have waited until the same moment: when the program
 ended, in whatever way, or when the profile was opened.  Speaks TAP.
 """
+import glob
 import json
 import os
 import re
@@ -26,8 +27,8 @@ LIBRARY = os.path.join(BUILD, '.libs', 'libcpprof.so.0')
 WAITER = os.path.join(BUILD, 'tests', 'programs', 'waiter')
 PATIENCE = 60
 
-# How long a thread may wait for a processor between its message and its call,
-# in ns.
+# How long after its message a thread may make its call, in ns, beside the time
+# for which it waits for a processor.
 LATE = 150000000
 
 
@@ -47,6 +48,7 @@ class Recording:
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE,
                                                   (0, 0)))
         self.began = {}
+        self.late = LATE    # ns
         self.read_until(until)
 
     def __enter__(self):
@@ -76,6 +78,26 @@ class Recording:
                 name, ns = line.split()
                 self.began[name.decode()] = int(ns)
                 line = b''
+        self.note_delays()
+
+    def note_delays(self):
+        """Some threads may have waited for a processor."""
+        delays = [0]
+        for path in glob.glob(f'/proc/{self.pid()}/task/*/schedstat'):
+            try:
+                with open(path, encoding='ascii') as file:
+                    delays.append(int(file.read().split()[1]))
+            except OSError:
+                pass    # it has ended
+        self.late = LATE + max(delays)
+
+    def last_to(self, hits, began, earliest, latest):
+        """Checks that each wait, of hits of 1 ms, lasted until between the two
+        moments."""
+        for name, n in hits.items():
+            end = began[name] + n * 1000000
+            assert earliest - self.late <= end <= latest + self.late, \
+                (name, n, (end - earliest) / 1e6, (latest - earliest) / 1e6)
 
     def files(self):
         return [os.path.join(self.path, name)
@@ -88,6 +110,7 @@ class Recording:
 
     def kill(self, number):
         """Kills the program; returns the time."""
+        self.note_delays()
         before = time.monotonic_ns()
         os.kill(self.pid(), number)
         self.wait()
@@ -114,15 +137,6 @@ def hits_of(functions):
     return {row['path'][0]: row['hits'] for row in functions['rows']}
 
 
-def last_to(hits, began, earliest, latest):
-    """Checks that each wait, of hits of 1 ms, lasted until between the two
-    moments."""
-    for name, n in hits.items():
-        end = began[name] + n * 1000000
-        assert earliest - LATE <= end <= latest + LATE, \
-            (name, n, (end - earliest) / 1e6, (latest - earliest) / 1e6)
-
-
 def every_way_to_wait_is_seen(recording, how):
     time.sleep(1)
     before, after = recording.kill(how)
@@ -131,7 +145,7 @@ def every_way_to_wait_is_seen(recording, how):
     assert len(ways) >= 20
     profile = recording.profile()
     hits = {name: profile.hits_with(name) for name in ways}
-    last_to(hits, ways, before, after)
+    recording.last_to(hits, ways, before, after)
     # The analyser says the same of all files, and when it ended.  (The child
     # that is waited for was forked there.)
     info, functions = recording.run('info', 'threshold 0', 'functions')
@@ -147,7 +161,8 @@ def every_way_to_wait_is_seen(recording, how):
                  (thread.start - profile.start)) / 1e6
         found = sum(node.hits for node in profile.nodes.values()
                     if node.owner == number)
-        assert abs(found - lived) <= 2 + LATE / 1e6, (thread, found, lived)
+        assert abs(found - lived) <= 2 + recording.late / 1e6, \
+            (thread, found, lived)
     return info
 
 
@@ -170,9 +185,9 @@ def deadlocked(number):
             hits = {name: profile.hits_with(name, 'take', 'libc.so.6')
                     for name in ('take_first', 'take_second')}
             # Their first locks were free; 200 ms of each were a sleep.
-            last_to(hits, began, before, after)
-            last_to({'main': profile.hits_with('run_deadlock')}, began,
-                    before, after)
+            recording.last_to(hits, began, before, after)
+            recording.last_to({'main': profile.hits_with('run_deadlock')},
+                              began, before, after)
             functions, = recording.run('functions')
             by_name = hits_of(functions)
             assert by_name['pthread_mutex_lock'] == sum(hits.values()), by_name
@@ -196,7 +211,8 @@ def a_deadlock_is_seen_after_its_recorder_was_killed_too():
         profile = recording.profile()
         hits = {name: profile.hits_with(name, 'take', 'libc.so.6')
                 for name in ('take_first', 'take_second')}
-        last_to(hits, recording.began, profile.seen_mono, profile.seen_mono)
+        recording.last_to(hits, recording.began, profile.seen_mono,
+                          profile.seen_mono)
 
 
 def left(how):
@@ -209,7 +225,7 @@ def left(how):
             profile = recording.profile()
             hits = {name: profile.hits_with(name)
                     for name in ('by_semaphore', 'by_poll')}
-            last_to(hits, began, before, after)
+            recording.last_to(hits, began, before, after)
             if how in ('exit', '_exit', 'quick_exit', 'exec'):
                 assert before <= profile.end_mono <= after
             # The CPU time is up to date, too, and not zero.
@@ -231,8 +247,8 @@ def a_server_is_seen_while_it_runs():
         first, second = (
             {name: hits_of(view).get(name, 0) for name in ways}
             for view in (first, second))
-        last_to(first, ways, before, after - 700000000)
-        last_to(second, ways, before + 700000000, after)
+        recording.last_to(first, ways, before, after - 700000000)
+        recording.last_to(second, ways, before + 700000000, after)
         for name in ways:
             assert second[name] - first[name] >= 700, (name, first, second)
 
@@ -269,7 +285,8 @@ def a_storm_of_waits_hides_none_that_lasts():
         profile = recording.profile()
         hits = sum(n for stack, n in profile.stacks().items()
                    if 'run_storm' in stack and 'wait_below' not in stack)
-        last_to({'ready': hits}, recording.began, before - 5000000, after)
+        recording.last_to({'ready': hits}, recording.began, before - 5000000,
+                          after)
 
 
 def io_time_has_reads_that_do_not_return():
@@ -278,9 +295,9 @@ def io_time_has_reads_that_do_not_return():
         time.sleep(0.5)
         before, after = recording.kill(signal.SIGKILL)
         profile = recording.profile()
-        last_to({name: profile.hits_with(name)
-                 for name in ('by_read', 'by_recv', 'by_getchar')},
-                recording.began, before, after)
+        hits = {name: profile.hits_with(name)
+                for name in ('by_read', 'by_recv', 'by_getchar')}
+        recording.last_to(hits, recording.began, before, after)
         assert profile.hits_with('by_poll') == 0
 
 
@@ -292,8 +309,8 @@ def waits_that_nobody_measures_are_time_without_a_sample():
                  recording.began['park_later'])
         profile = recording.profile()
         found = profile.unsampled['real'] * 1000000
-        assert 2 * (before - LATE) - began <= found <= \
-            2 * (after + LATE) - began, (found, before, after, began)
+        assert 2 * (before - recording.late) - began <= found <= \
+            2 * (after + recording.late) - began, (found, before, after, began)
         info, functions = recording.run('info', 'functions')
         assert hits_of(functions)['[no sample]'] == profile.unsampled['real']
         # They do not count as samples, whose number would otherwise fall
@@ -314,8 +331,8 @@ def a_worker_that_was_killed_waits_no_longer():
                  if name.startswith('by_') and name != 'by_getchar'}
         profile, = (profile for profile in map(Profile, recording.files())
                     if profile.hits_with('by_poll'))
-        last_to({name: profile.hits_with(name) for name in began}, began,
-                after - 100000000, after)
+        hits = {name: profile.hits_with(name) for name in began}
+        recording.last_to(hits, began, after - 100000000, after)
 
 
 def cancelled_threads_keep_their_waits():
@@ -324,9 +341,9 @@ def cancelled_threads_keep_their_waits():
         began = dict(recording.began)
         before = began.pop('leaves')
         profile = recording.profile()
-        last_to({name: profile.hits_with(name)
-                 for name in ('by_semaphore', 'by_poll')}, began, before,
-                profile.end_mono)
+        hits = {name: profile.hits_with(name)
+                for name in ('by_semaphore', 'by_poll')}
+        recording.last_to(hits, began, before, profile.end_mono)
         # Of some 800 ms.  Cancelled threads may wait for a processor before they
         # end; up to two lose that time.
         end_ms = (profile.end_mono - before) / 1e6
