@@ -171,18 +171,23 @@ bare_poll(unsigned long ms)
 	return -1;
 }
 
+static pthread_barrier_t everybody;
+
+/* All live at the same time. */
 static void *
 wait_often(void *argument)
 {
 	const bool is_bare = (uintptr_t)argument % 2 == 1;
 	unsigned long i;
 
+	pthread_barrier_wait(&everybody);
 	for (i = 0; i < n_rounds; i++) {
 		part_a(length_a);
 		if ((is_bare ? bare_poll(length_b) :
 		    poll(NULL, 0, (int)length_b)) < 0 && errno == EINTR)
 			n_interrupted++;
 	}
+	pthread_barrier_wait(&everybody);
 	return NULL;
 }
 
@@ -316,6 +321,8 @@ main(int argc, char **argv)
 	measure_speed(routine == call || routine == touch,
 	    routine == wait_often);
 	threads = calloc(n_threads, sizeof *threads);
+	if (pthread_barrier_init(&everybody, NULL, (unsigned)n_threads) != 0)
+		return 2;
 	pipes = calloc(n_threads, sizeof *pipes);
 	for (i = 0; routine == relay && i < n_threads; i++)
 		if (pipe(pipes[i]) != 0)

@@ -50,11 +50,13 @@ part_read(long n)
 
 /* Long stays in the kernel, in memory that is there. */
 static long n_long_reads;
+static int64_t longest_read_ns;
 
 static NOINLINE void
 part_long(long n)
 {
 	static char *buffer;
+	int64_t begin, ns;
 
 	if (buffer == NULL) {
 		buffer = malloc(LONG_READ);
@@ -62,8 +64,13 @@ part_long(long n)
 			abort();
 		memset(buffer, 1, LONG_READ);
 	}
-	while (n-- > 0 && read(zeros, buffer, LONG_READ) > 0)
+	for (begin = thread_ns(); n-- > 0 &&
+	    read(zeros, buffer, LONG_READ) > 0; begin += ns) {
 		n_long_reads++;
+		ns = thread_ns() - begin;
+		if (ns > longest_read_ns)
+			longest_read_ns = ns;
+	}
 }
 
 static NOINLINE void
@@ -280,7 +287,8 @@ main(int argc, char **argv)
 		    (long long)(parts[i].ticks.all_ns -
 		    parts[i].ticks.user_ns));
 	if (n_long_reads > 0)
-		printf("long_reads %ld\n", n_long_reads);
+		printf("long_reads %ld %lld\n", n_long_reads,
+		    (long long)longest_read_ns);
 	printf("part_partner %lld\nmain %lld %lld\n", (long long)partner_ns,
 	    (long long)thread_ns(), (long long)start);
 	return 0;
