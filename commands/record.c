@@ -123,6 +123,7 @@ launch(struct record_state *run, const char *resources, struct error *error)
 	};
 	struct companion *companion;
 	struct spare_files *spares;
+	struct code_answers *answers;
 	struct kernel_list kernel;
 	int result;
 
@@ -135,7 +136,10 @@ launch(struct record_state *run, const char *resources, struct error *error)
 	companion = companion_new(options, recording, run->session->symfs,
 	                          &run->time);
 	spares = spare_files_start(recording, &run->time);
+	answers = code_answers_start(recording, &run->time,
+	                             run->session->symfs);
 	result = launch_program(&launch, &run->session->status, error);
+	code_answers_end(answers);
 	spare_files_end(spares);
 	companion_end(companion, &run->outside, &run->outside_error);
 	kernel_list_end(&kernel);
@@ -246,6 +250,7 @@ static int
 record_attach(struct record_state *run, struct error *error)
 {
 	const bool is_inside = run->options->is_inside;
+	struct code_answers *answers;
 	int result = is_inside ? preload_find_library(run->library,
 	    sizeof run->library, error) : 0;
 
@@ -253,10 +258,13 @@ record_attach(struct record_state *run, struct error *error)
 		result = recording_clear(&run->recording, run->earlier, error);
 	if (result == 0 && is_inside) {
 		sampled_time_add_file(&run->time, run->recording.path);
+		answers = code_answers_start(&run->recording, &run->time,
+		                             run->session->symfs);
 		result = attach_inside_run(run->attach, run->options,
 		                           &run->recording, &run->time,
 		                           run->library, &run->outside.held,
 		                           error);
+		code_answers_end(answers);
 	} else if (result == 0)
 		result = attach_run(run->attach, run->options, &run->recording,
 		                    run->session->symfs, &run->outside, error);

@@ -20,7 +20,9 @@
 
 #include <stdint.h>
 
-#define CPPROF_SHARED_MAGIC 0x34687363u		/* "csh4" */
+#include "lib/cpprof-code.h"
+
+#define CPPROF_SHARED_MAGIC 0x35687363u		/* "csh5" */
 #define CPPROF_SHARED_SIZE 36864
 #define CPPROF_SHARED_KINDS 320
 #define CPPROF_SHARED_EXECS 512
@@ -89,6 +91,18 @@ enum cpprof_shared_state {
 };
 
 #define CPPROF_SHARED_QUESTIONS 16
+
+/*
+ * Of a question for the rules of a module's code.  Nobody waits for the answer:
+ * it is a file (lib/cpprof-code.h).
+ */
+enum cpprof_shared_code_state {
+	CPPROF_SHARED_CODE_FREE,
+	CPPROF_SHARED_CODE_TAKEN,	/* by a process that writes it */
+	CPPROF_SHARED_CODE_ASKED	/* `record` copies it and frees it */
+};
+
+#define CPPROF_SHARED_CODES 7
 
 struct cpprof_shared {
 	uint32_t magic;
@@ -171,6 +185,19 @@ struct cpprof_shared {
 					   ran of that in which it could; both
 					   in CPPROF_SHARED_ONE */
 	} processes[CPPROF_SHARED_PROCESSES];
+	/*
+	 * Modules with code that has no unwind tables.  `record` waits for
+	 * another n_codes_asked, a futex, and adds to n_codes_answered for each
+	 * file that it has written.  answers_codes: it does so at all.
+	 */
+	uint32_t answers_codes;
+	uint32_t n_codes_asked, n_codes_answered;
+	uint32_t unused;
+	struct cpprof_shared_code {
+		uint32_t state;
+		uint32_t unused;
+		struct cpprof_code_module module;
+	} codes[CPPROF_SHARED_CODES];
 };
 
 #define CPPROF_SHARED_ONE 1024

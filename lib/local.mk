@@ -20,7 +20,7 @@ libcpprof_version = 0:0:0
 EXTRA_DIST += lib/COPYING lib/README.md
 
 noinst_HEADERS = lib/cpprofdata.h lib/cpprof-environment.h \
-	lib/cpprof-inside.h lib/cpprof-shared.h lib/jitdump.h \
+	lib/cpprof-code.h lib/cpprof-inside.h lib/cpprof-shared.h lib/jitdump.h \
 	lib/counts.def
 
 if COLLECTOR
@@ -86,7 +86,7 @@ libcpprof_la_SOURCES = \
 	\
 	lib/unwind/compact-x86_64.c \
 	lib/unwind/rules.c lib/unwind/rules.h \
-	lib/unwind/section.c \
+	lib/unwind/section.c lib/unwind/tableless.c \
 	lib/unwind/traits.c lib/unwind/traits.h \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-table.h \
 	lib/unwind/trampoline.h \
@@ -174,7 +174,8 @@ collector_unit_tests = tests/test-allowance tests/test-carryover \
 	tests/test-contention \
 	tests/test-copying tests/test-meter tests/test-perf-clock \
 	tests/test-perf-stack tests/test-progress tests/test-store \
-	tests/test-timer tests/test-unwind tests/test-unwind-edges
+	tests/test-tableless tests/test-timer tests/test-unwind \
+	tests/test-unwind-edges
 
 shape_flags = $(AM_CFLAGS) -O2 -fomit-frame-pointer
 
@@ -481,16 +482,32 @@ tests_test_unwind_edges_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS) $(case_limit)
 tests_test_unwind_edges_CCASFLAGS = $(AM_CCASFLAGS)
 tests_test_unwind_edges_LDADD = $(case_libs)
 
+# Without debug information, which would bring tables.
+tableless_flags = -g0 -O2 -fomit-frame-pointer \
+	-fno-asynchronous-unwind-tables -fno-unwind-tables -fno-exceptions
+tests_libtableless_a_SOURCES = tests/programs/tableless.c \
+	tests/programs/tableless-hand.S
+tests_libtableless_a_CPPFLAGS = $(AM_CPPFLAGS) -DINSIDE \
+	-Dmain=tableless_main
+tests_libtableless_a_CFLAGS = $(AM_CFLAGS) $(tableless_flags)
+tests_libtableless_a_CCASFLAGS = $(AM_CCASFLAGS) -g0
+tests_test_tableless_SOURCES = tests/test-tableless.c tests/single-step.h \
+	$(unwinder)
+tests_test_tableless_CFLAGS = $(shape_flags) $(CMOCKA_CFLAGS) $(case_limit)
+tests_test_tableless_CCASFLAGS = $(AM_CCASFLAGS)
+tests_test_tableless_LDADD = tests/libtableless.a $(unit_libs)
+
 # Preloaded by tests/real-stacks.py.
 unwinder = \
 	$(dwarf_sources) lib/base/arch-x86_64.c \
 	lib/unwind/compact-x86_64.c lib/unwind/tables.c \
 	lib/base/lookup.c lib/base/readable.c \
 	lib/unwind/mappings.c \
-	lib/unwind/rules.c lib/unwind/section.c lib/unwind/traits.c \
+	lib/unwind/rules.c lib/unwind/section.c lib/unwind/tableless.c \
+	lib/unwind/traits.c \
 	lib/unwind/trampoline.c \
 	lib/unwind/trampoline-personality.c lib/unwind/trampoline-x86_64.S \
-	lib/unwind/unwind.c
+	lib/unwind/unwind.c tests/no-recorder.c
 EXTRA_DIST += tests/real-stacks.py
 if COLLECTOR
 check_LTLIBRARIES = tests/check-stacks.la

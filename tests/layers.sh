@@ -109,11 +109,12 @@ includes 'of views, pictures include only what paths do, and paths' \
 includes 'of views, advice includes neither code nor pictures' \
 	src/views/advice "$views|(hits|rows|comparison|lists|paths|advice)/.*)"
 includes 'symbols include only base, profile, symbols and dwarf' src/symbols \
-	'src/(base|profile|symbols)/.*|dwarf/.*|lib/jitdump\.h'
+	'src/(base|profile|symbols)/.*|dwarf/.*|lib/(jitdump|cpprof-code)\.h'
 includes 'of symbols, elf includes no other room' src/symbols/elf \
 	'src/(base|profile|symbols/elf)/.*'
 includes 'of symbols, unwind includes only elf and unwind' \
-	src/symbols/unwind 'src/(base|profile|symbols/(elf|unwind))/.*|dwarf/.*'
+	src/symbols/unwind \
+	'src/(base|profile|symbols/(elf|unwind))/.*|dwarf/.*|lib/cpprof-code\.h'
 includes 'of symbols, names include only elf, unwind and names' \
 	src/symbols/names \
 	'src/(base|profile|symbols/(elf|unwind|names))/.*|lib/jitdump\.h'

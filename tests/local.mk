@@ -74,7 +74,7 @@ recording_scripts = \
 	tests/mapped.py tests/mcp.py \
 	tests/names.py tests/namespaces.py tests/python.py tests/python-outside.py tests/record.sh \
 	tests/recordings.sh tests/report.py tests/spare-files.py \
-	tests/static.py tests/stepped.py \
+	tests/static.py tests/stepped.py tests/tableless.py \
 	tests/test-prompt.py \
 	tests/threads.py
 measured_tests += $(measured_scripts)
@@ -147,6 +147,9 @@ endif
 
 if HAVE_CMOCKA
 check_LIBRARIES = tests/libcaselimit.a
+if COLLECTOR
+check_LIBRARIES += tests/libtableless.a
+endif
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 endif
@@ -309,7 +312,7 @@ EXTRA_DIST += tests/programs/greenlets.py \
 	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \
-	tests/programs/no-tables.c \
+	tests/programs/no-tables.c tests/programs/told-paths.c \
 	tests/programs/profiled.cc \
 	tests/fuzz-lines.c
 
@@ -387,7 +390,7 @@ tests_test_views_properties_LDADD = $(unit_libs)
 
 # It executes programs of stepped.py step by step.
 check_PROGRAMS += tests/step-stacks
-EXTRA_DIST += tests/programs/tableless.c tests/programs/tableless.S
+EXTRA_DIST += tests/programs/tableless.c tests/programs/tableless-hand.S
 tests_step_stacks_SOURCES = tests/step-stacks.c
 tests_step_stacks_CFLAGS = $(AM_CFLAGS) $(SANITIZER_CFLAGS)
 tests_step_stacks_LDADD = $(core_libs)

@@ -24,7 +24,7 @@ START = 5               # times as many steps from the start of a process
 claims = Claims()
 
 SHAPES = os.path.join(SOURCE, "tests", "programs", "tableless.c")
-ASSEMBLY = os.path.join(SOURCE, "tests", "programs", "tableless.S")
+ASSEMBLY = os.path.join(SOURCE, "tests", "programs", "tableless-hand.S")
 BARE = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
         "-fno-exceptions"]
 # Name, compiler, options.  -Os puts functions side by side without padding.

@@ -63,6 +63,23 @@ arch_call_target(const unsigned char *ra, size_t size)
 	return (uint64_t)(uintptr_t)ra + (uint64_t)(int64_t)distance;
 }
 
+/* endbr64; bnd jmp *n(%rip) */
+bool
+arch_jumps_through_memory(const unsigned char *code, size_t size)
+{
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+
+	if (size >= sizeof endbr && memcmp(code, endbr, sizeof endbr) == 0) {
+		code += sizeof endbr;
+		size -= sizeof endbr;
+	}
+	if (size > 0 && *code == 0xf2) {
+		code++;
+		size--;
+	}
+	return size >= 6 && code[0] == 0xff && code[1] == 0x25;
+}
+
 /*
  * add $n, %rsp.  Returns the size of the instruction, or 0; *added becomes n.
  */

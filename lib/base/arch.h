@@ -14,6 +14,7 @@
  *   ARCH_STUB_SIZE       bytes of a stub of lib/sources/dispatch-*.S
  *   ARCH_CALLING_SIZE    bytes before a return address that show its call
  *   ARCH_RETURN_SIZE     bytes of code that ends a signal handler, at most
+ *   ARCH_JUMP_SIZE       bytes of a stub that jumps, at most
  *   ARCH_LEAVING_SIZE    bytes in which most functions leave their frame
  *   arch_here(context)   fills in the registers of a ucontext_t as a signal at
  *                        this point would find them, but only those that calls
@@ -69,6 +70,12 @@ bool arch_follows_call(const unsigned char *return_address, size_t size);
  * not in these bytes.
  */
 uint64_t arch_call_target(const unsigned char *return_address, size_t size);
+
+/*
+ * Whether the code only jumps to an address in memory, as the stubs do by which
+ * other modules are called.  `size` bytes are readable.
+ */
+bool arch_jumps_through_memory(const unsigned char *code, size_t size);
 
 /*
  * Whether the code only leaves its frame and returns, within `size` bytes,

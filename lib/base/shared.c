@@ -589,6 +589,44 @@ shared_ask(uint32_t process_id, enum cpprof_shared_wish wish)
 	return state == CPPROF_SHARED_YES;
 }
 
+/* Not `is_file`: `record` looks only at the memfd. */
+bool
+shared_answers_codes(void)
+{
+	return page != NULL && !is_file && !process.never_waits &&
+	    __atomic_load_n(&page->answers_codes, __ATOMIC_RELAXED) != 0;
+}
+
+bool
+shared_ask_code(const struct cpprof_code_module *module)
+{
+	size_t i;
+
+	for (i = 0; i < CPPROF_SHARED_CODES; i++) {
+		struct cpprof_shared_code *code = &page->codes[i];
+		uint32_t state = CPPROF_SHARED_CODE_FREE;
+
+		if (!__atomic_compare_exchange_n(&code->state, &state,
+		    CPPROF_SHARED_CODE_TAKEN, false, __ATOMIC_ACQUIRE,
+		    __ATOMIC_RELAXED))
+			continue;
+		code->module = *module;
+		__atomic_store_n(&code->state, CPPROF_SHARED_CODE_ASKED,
+		    __ATOMIC_RELEASE);
+		__atomic_fetch_add(&page->n_codes_asked, 1, __ATOMIC_RELEASE);
+		shared_futex(&page->n_codes_asked, FUTEX_WAKE, 1, NULL);
+		return true;
+	}
+	return false;
+}
+
+uint32_t
+shared_code_answers(void)
+{
+	return page == NULL ? 0 :
+	    __atomic_load_n(&page->n_codes_answered, __ATOMIC_ACQUIRE);
+}
+
 /* Those places that were ever in use. */
 struct cpprof_shared_process *
 shared_processes(size_t *n, uint64_t *own)

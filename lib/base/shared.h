@@ -126,6 +126,17 @@ bool shared_takes_questions(void);
 bool shared_ask(uint32_t process_id, enum cpprof_shared_wish wish);
 
 /*
+ * Whether `record` writes files with rules for the code of modules.
+ * shared_ask_code asks for one, and does not wait for it; false: too many are
+ * asked for just now.
+ */
+bool shared_answers_codes(void);
+bool shared_ask_code(const struct cpprof_code_module *module);
+
+/* How many such files were written so far; 0: without shared memory, too. */
+uint32_t shared_code_answers(void);
+
+/*
  * Puts this process into the list of those that are recorded, or there again
  * after an exec.
  */

@@ -81,7 +81,7 @@ make_rule(struct cfi_scratch *scratch, uint64_t address)
 			rule.kind = COMPACT_END;
 		break;
 	case CFI_NO_TABLE:
-		return rule;
+		return tableless_find(address + shift, &object);
 	case CFI_BAD:
 		rule.kind = COMPACT_BAD;
 		break;
@@ -142,7 +142,7 @@ rules_look_up(struct cfi_scratch *scratch, uint64_t address, uint64_t key,
 		 */
 		start = scratch->row_start;
 		length = scratch->row_end - start;
-		if (rule.kind != COMPACT_BAD &&
+		if (rule.kind > COMPACT_BAD &&
 		    scratch->row.kinds[CFI_CFA] == CFI_REGISTER &&
 		    start >> (64 - RANGE_LENGTH_BITS) == 0 &&
 		    length >> RANGE_LENGTH_BITS == 0)

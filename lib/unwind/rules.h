@@ -22,6 +22,7 @@
 
 #include "dwarf/cfi.h"
 #include "dwarf/step.h"
+#include "lib/base/readable.h"
 
 /* ---- compact ---- */
 
@@ -39,6 +40,13 @@
 enum compact_kind {
 	COMPACT_NONE,		/* no table covers the address */
 	COMPACT_UNCALLED,	/* no call instruction precedes the address */
+	/*
+	 * No table covers it, but its code was read (tableless.c).  If the
+	 * frame pointer is saved at offset 0, it is lost.
+	 */
+	COMPACT_CODE_END,	/* outermost frame */
+	COMPACT_CODE_STACK,	/* CFA = rsp + cfa_offset */
+	COMPACT_CODE_FRAME,	/* CFA = rbp + cfa_offset */
 	COMPACT_BAD,		/* its table is not understood */
 	COMPACT_GENERIC,	/* needs the whole row */
 	COMPACT_SIGNAL,		/* signal trampoline: needs the whole row */
@@ -52,7 +60,7 @@ enum compact_kind {
 struct compact_rule {
 	uint64_t kind : 4;
 	uint64_t saves_frame : 1;
-	uint64_t traits : 2;	/* TRAIT_* of the code */
+	uint64_t traits : 2;	/* TRAIT_* of the code; or TABLELESS_PROVED */
 	int64_t frame_offset : 26;
 	int64_t cfa_offset : 31;
 };
@@ -102,6 +110,37 @@ extern _Atomic uint64_t tables_epoch;
  */
 #define TABLES_FEW_LINES 63	/* a page less one */
 extern _Atomic uint64_t tables_lines;
+
+/* ---- tableless.c ---- */
+
+/*
+ * Rules for code that no table covers, which `record` makes by reading it.
+ *
+ * All functions: async-signal-safe, any thread.
+ */
+
+#define TABLELESS_PROVED 1u	/* the rule is from a table that is not loaded */
+
+/*
+ * The rule for an address in `object`: of kind COMPACT_CODE_*, or COMPACT_NONE
+ * if the code does not tell, or `record` has not answered yet.
+ */
+struct compact_rule tableless_find(uint64_t address,
+    const struct dl_find_object *object);
+
+enum tableless_answer {
+	TABLELESS_NO,
+	TABLELESS_UNKNOWN,	/* its code was not read, or not understood */
+	TABLELESS_YES
+};
+
+/*
+ * Whether the call before a return address may lead to `callee`, an address in
+ * code without tables.  TABLELESS_YES also if there is no call of a known target.
+ * On the thread of `readable`.
+ */
+enum tableless_answer tableless_is_called(struct readable *readable,
+    uint64_t return_address, uint64_t callee);
 
 /* ---- rules.c ---- */
 

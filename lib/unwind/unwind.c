@@ -30,6 +30,8 @@
 #define FAR ((uint64_t)1 << 32)	/* larger than a stack */
 #define LEAF_SIZE 4096		/* of functions without frames, from their
 				   start */
+#define LOST ((uint64_t)1 << 63)	/* a frame pointer that is not known; no
+					   memory is there */
 #define NEAR ((uint64_t)1 << 28)	/* size of a cache of code compiled at
 					   run time */
 
@@ -599,6 +601,44 @@ is_about_to_return(struct unwind_walk *walk, uint64_t *cfa, uint64_t *fp,
 }
 
 /*
+ * A frame of code that no table covers, by what its instructions do.  The caller
+ * counts only if it has called that code.
+ */
+static enum unwind_move
+step_by_code(struct unwind_walk *walk, struct compact_rule rule,
+             struct walked_frame *frame)
+{
+	const uint64_t callee = walk->address;
+	uint64_t cfa, fp = walk->fp;
+	enum unwind_move move;
+
+	if (!walk->exact && !is_return_address(walk->unwinder,
+	                                       walk->address + 1))
+		return step_uncalled(walk, frame, false);
+	if (rule.kind == COMPACT_CODE_END)
+		return STEP_END;
+	if (rule.kind == COMPACT_CODE_FRAME && walk->fp == LOST)
+		return STEP_NO_RULES;
+	cfa = (rule.kind == COMPACT_CODE_STACK ? walk->sp : walk->fp) +
+	    (uint64_t)(int64_t)rule.cfa_offset;
+	if (rule.saves_frame && rule.frame_offset == 0) {
+		fp = LOST;
+	} else if (rule.saves_frame) {
+		frame->fp_slot = cfa + (uint64_t)(int64_t)rule.frame_offset;
+		if (!readable_word(&walk->unwinder->readable, frame->fp_slot,
+		                   &fp))
+			return STEP_NO_RULES;
+	}
+	move = go_to_caller(walk, cfa, fp);
+	if (move == STEP_BAD_STACK || (move == STEP_ON &&
+	    rule.traits != TABLELESS_PROVED && tableless_is_called(
+	    &walk->unwinder->readable, walk->address + 1, callee) !=
+	    TABLELESS_YES))
+		return STEP_NO_RULES;
+	return move;
+}
+
+/*
  * Code without tables.  Handwritten leaf functions have the return address on
  * top of the stack, and most compilers at run time use frame pointers.
  */
@@ -612,17 +652,6 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 	bool is_elsewhere;
 
 	walk->is_entered = false;
-	/*
-	 * Handlers return to code of the C library, which has tables, or to the
-	 * program's own.
-	 */
-	if (!walk->exact && arch_is_signal_return(
-	    (const unsigned char *)(uintptr_t)walk->address + 1,
-	    readable_after(readable, walk->address + 1, ARCH_RETURN_SIZE))) {
-		make_exact(walk, frame);
-		frame->flags |= FRAME_UNCHECKED;
-		return go_to_context(walk, walk->sp);
-	}
 	if (!walk->exact && !is_entered &&
 	    !is_return_address(unwinder, walk->address + 1))
 		return step_uncalled(walk, frame, false);
@@ -679,6 +708,27 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 	return go_to_caller(walk, walk->fp + 16, fp);
 }
 
+static enum unwind_move
+step_without_table(struct unwind_walk *walk, struct compact_rule rule,
+                   struct walked_frame *frame)
+{
+	struct readable *readable = &walk->unwinder->readable;
+
+	/*
+	 * Handlers return to code of the C library, which has tables, or to the
+	 * program's own.
+	 */
+	if (!walk->exact && arch_is_signal_return(
+	    (const unsigned char *)(uintptr_t)walk->address + 1,
+	    readable_after(readable, walk->address + 1, ARCH_RETURN_SIZE))) {
+		make_exact(walk, frame);
+		frame->flags |= FRAME_UNCHECKED;
+		return go_to_context(walk, walk->sp);
+	}
+	return rule.kind == COMPACT_NONE ? step_by_guess(walk, frame) :
+	    step_by_code(walk, rule, frame);
+}
+
 static inline enum unwind_move
 unwind_step_frame(struct unwind_walk *walk, struct walked_frame *frame)
 {
@@ -699,7 +749,10 @@ unwind_step_frame(struct unwind_walk *walk, struct walked_frame *frame)
 	}
 	switch (rule.kind) {
 	case COMPACT_NONE:
-		return step_by_guess(walk, frame);
+	case COMPACT_CODE_END:
+	case COMPACT_CODE_STACK:
+	case COMPACT_CODE_FRAME:
+		return step_without_table(walk, rule, frame);
 	case COMPACT_UNCALLED:
 		return step_uncalled(walk, frame, true);
 	case COMPACT_BAD:

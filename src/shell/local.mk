@@ -13,6 +13,7 @@ libcore_a_SOURCES += \
 	src/shell/line/words.c src/shell/line/words.h \
 	src/shell/record/attach.c \
 	src/shell/record/attach_inside.c \
+	src/shell/record/code_answers.c \
 	src/shell/record/companion.c \
 	src/shell/record/file_watch.c \
 	src/shell/record/earlier.c \

@@ -33,6 +33,7 @@ libcore_a_SOURCES += \
 	src/symbols/names/program.c src/symbols/names/program.h \
 	src/symbols/names/static_calls.c \
 	src/symbols/names/v8_name.c \
+	src/symbols/unwind/code_file.c \
 	src/symbols/unwind/code_flow.c \
 	src/symbols/unwind/code_map.c \
 	src/symbols/unwind/code_rules.c src/symbols/unwind/code_rules.h \

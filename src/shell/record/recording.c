@@ -77,7 +77,8 @@ recording_check_file(const char *path, const char *entry, void *context,
 	uint64_t pid;
 
 	if (keep_names_is_file(entry) || cpprofdata_is_jit_name(entry, &pid) ||
-	    spare_files_has(entry) || strcmp(entry, CPPROF_SHARED_FILE) == 0 ||
+	    spare_files_has(entry) || code_answers_has(entry) ||
+	    strcmp(entry, CPPROF_SHARED_FILE) == 0 ||
 	    strcmp(entry, CPPROF_KERNEL_FILE) == 0) {
 		recording->is_empty = false;
 		return 0;

@@ -604,6 +604,28 @@ void spare_files_end(struct spare_files *spares);
 /* Whether a directory's entry has the name of such a file. */
 bool spare_files_has(const char *entry);
 
+/* ---- code_answers.c ---- */
+
+/*
+ * Rules for code without unwind tables, which a thread makes for the collector in
+ * files of the recording's directory.
+ */
+struct code_answers;
+
+/*
+ * NULL: none are made, as there is no shared memory.  symfs: where module files
+ * are sought first, or NULL; borrowed.
+ */
+struct code_answers *code_answers_start(const struct recording *recording,
+                                        const struct sampled_time *time,
+                                        const char *symfs);
+
+/* Removes the files.  NULL: does nothing. */
+void code_answers_end(struct code_answers *answers);
+
+/* Whether a directory's entry has the name of such a file. */
+bool code_answers_has(const char *entry);
+
 /* ---- recording_report.c ---- */
 
 /* Reports on a recording in a few lines. */

@@ -102,8 +102,25 @@ code_rules_is_full(const struct code_rules *rules)
 	    rules->n_bytes > CODE_RULES_MAX || rules->budget == 0;
 }
 
-/* The function that starts at an address; NULL with *error set. */
-static const struct code_function *
+const struct code_map *
+code_rules_map(const struct code_rules *rules)
+{
+	return &rules->map;
+}
+
+size_t
+code_rules_count(const struct code_rules *rules)
+{
+	return rules->n;
+}
+
+const struct code_function *
+code_rules_at(const struct code_rules *rules, size_t i)
+{
+	return rules->functions[i];
+}
+
+const struct code_function *
 code_rules_function(struct code_rules *rules, uint64_t start,
                     struct error *error)
 {
@@ -344,7 +361,7 @@ static const uint8_t columns[] = { X86_64_RAX, X86_64_RCX, X86_64_RDX,
 	X86_64_R9, X86_64_R10, X86_64_R11, X86_64_R12, X86_64_R13, X86_64_R14,
 	X86_64_R15 };
 
-static void
+void
 code_rule_make_row(const struct code_rule *rule, struct cfi_row *row)
 {
 	static const uint8_t saved[CODE_SAVED] = { X86_64_RBX, X86_64_RBP,
@@ -367,15 +384,26 @@ code_rule_make_row(const struct code_rule *rule, struct cfi_row *row)
 }
 
 int
-code_rules_find(struct code_rules *rules, uint64_t address,
-                struct cfi_row *row, struct error *error)
+code_rules_find_rule(struct code_rules *rules, uint64_t address,
+                     const struct code_rule **rule, struct error *error)
 {
 	const struct code_function *function;
-	const struct code_rule *rule;
 
 	if (code_rules_find_function(rules, address, &function, error) != 0)
 		return -1;
-	rule = function != NULL ? code_function_find(function, address) : NULL;
+	*rule = function != NULL ? code_function_find(function, address) :
+	    NULL;
+	return 0;
+}
+
+int
+code_rules_find(struct code_rules *rules, uint64_t address,
+                struct cfi_row *row, struct error *error)
+{
+	const struct code_rule *rule;
+
+	if (code_rules_find_rule(rules, address, &rule, error) != 0)
+		return -1;
 	if (rule == NULL || !rule->is_known)
 		return 0;
 	code_rule_make_row(rule, row);

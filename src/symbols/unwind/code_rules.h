@@ -203,6 +203,30 @@ int code_rules_find(struct code_rules *rules, uint64_t address,
 int code_rules_symbol(struct code_rules *rules, uint64_t address,
                       const struct symbol **symbol, struct error *error);
 
+/* The map of all code, and how many functions were followed so far. */
+const struct code_map *code_rules_map(const struct code_rules *rules);
+size_t code_rules_count(const struct code_rules *rules);
+const struct code_function *code_rules_at(const struct code_rules *rules,
+                                          size_t i);
+
+/*
+ * The function that starts at an address, followed if it was not before; an empty
+ * one that is incomplete if too many were.  NULL with *error set.
+ */
+const struct code_function *code_rules_function(struct code_rules *rules,
+                                                uint64_t start,
+                                                struct error *error);
+
+/*
+ * The rule that code_rules_find uses for an address, which lives as long as the
+ * rules; NULL in *rule: the code does not tell.  0, or -1 with *error set.
+ */
+int code_rules_find_rule(struct code_rules *rules, uint64_t address,
+                         const struct code_rule **rule, struct error *error);
+
+/* Sets *row to that of a rule that is known. */
+void code_rule_make_row(const struct code_rule *rule, struct cfi_row *row);
+
 enum code_answer {
 	CODE_NO,
 	CODE_YES,
@@ -224,5 +248,19 @@ enum code_answer code_rules_is_called(struct code_rules *rules,
  */
 enum code_answer code_rules_reaches(struct code_rules *rules, uint64_t start,
                                     uint64_t address, struct error *error);
+
+/* ---- code_file.c ---- */
+
+/*
+ * The file of rules for a module's code that no .eh_frame covers
+ * (lib/cpprof-code.h), which the collector reads.  *bytes: the caller's, to be
+ * freed, *size of them; one without rules if the module cannot be read, is of
+ * another processor, or has a table of Go.  is_over: whether to give up, asked
+ * now and then; the file then has what is there already.  0, or -1 with *error
+ * set for want of memory.
+ */
+int code_file_make(const struct module_file *module,
+                   bool (*is_over)(void *context), void *context,
+                   unsigned char **bytes, size_t *size, struct error *error);
 
 #endif

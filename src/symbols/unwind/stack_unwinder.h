@@ -65,6 +65,16 @@ bool unwind_table_find(struct unwind_table *table,
                        const struct module_file *module, uint64_t address,
                        struct cfi_scratch *scratch);
 
+/*
+ * Whether .eh_frame covers an address; *end: up to where that is so, or not,
+ * UINT64_MAX for all that follows.
+ */
+bool unwind_table_covers(const struct unwind_table *table, uint64_t address,
+                         uint64_t *end);
+
+/* Whether the file has Go's table. */
+bool unwind_table_is_go(const struct unwind_table *table);
+
 /* The row of code that a signal handler returns to. */
 void unwind_sigreturn_row(const struct dwarf_arch *arch, struct cfi_row *row);
 

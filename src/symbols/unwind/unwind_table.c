@@ -453,6 +453,28 @@ unwind_table_find_range(const struct unwind_part *part, uint64_t address)
 }
 
 bool
+unwind_table_covers(const struct unwind_table *table, uint64_t address,
+                    uint64_t *end)
+{
+	const struct unwind_part *part = &table->parts[0];
+	const size_t n = partition_point(part->n, i,
+	                                 part->ranges[i].start <= address);
+
+	if (n > 0 && address < part->ranges[n - 1].end) {
+		*end = part->ranges[n - 1].end;
+		return true;
+	}
+	*end = n < part->n ? part->ranges[n].start : UINT64_MAX;
+	return false;
+}
+
+bool
+unwind_table_is_go(const struct unwind_table *table)
+{
+	return table->go != NULL;
+}
+
+bool
 unwind_table_find(struct unwind_table *table, const struct module_file *module,
                   uint64_t address, struct cfi_scratch *scratch)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tableless.S -- functions written by hand, without any directive of unwind
- * tables: see tests/stepped.py.
+/* tableless-hand.S -- functions written by hand, without any directive of unwind
+ * tables: see tests/stepped.py.  With INSIDE, it is part of another program.
  */
 	.text
+	.globl outer
+#ifndef INSIDE
 	.globl _start
 _start:
 	mov	$300, %r12d
@@ -13,6 +15,7 @@ _start:
 	xor	%edi, %edi
 	syscall
 	hlt
+#endif
 
 /* Saves with mov, and lets the stack pointer come back by a copy. */
 outer:
