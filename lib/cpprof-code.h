@@ -56,7 +56,9 @@ struct cpprof_code_header {
 enum cpprof_code_kind {
 	CPPROF_CODE_STACK,	/* CFA = rsp + cfa_offset */
 	CPPROF_CODE_FRAME,	/* CFA = rbp + cfa_offset */
-	CPPROF_CODE_END		/* it is outermost */
+	CPPROF_CODE_END,	/* it is outermost */
+	CPPROF_CODE_OTHER	/* its return address is not where calls leave
+				   it, so none must be guessed */
 };
 
 /* What the caller's frame pointer is. */

@@ -41,9 +41,11 @@ enum compact_kind {
 	COMPACT_NONE,		/* no table covers the address */
 	COMPACT_UNCALLED,	/* no call instruction precedes the address */
 	/*
-	 * No table covers it, but its code was read (tableless.c).  If the
-	 * frame pointer is saved at offset 0, it is lost.
+	 * No table covers it, but the module's code was read (tableless.c).  If
+	 * the frame pointer is saved at offset 0, it is lost.
 	 */
+	COMPACT_CODE_UNKNOWN,	/* but does not tell */
+	COMPACT_CODE_OTHER,	/* left as no rule here can say */
 	COMPACT_CODE_END,	/* outermost frame */
 	COMPACT_CODE_STACK,	/* CFA = rsp + cfa_offset */
 	COMPACT_CODE_FRAME,	/* CFA = rbp + cfa_offset */
@@ -123,7 +125,7 @@ extern _Atomic uint64_t tables_lines;
 
 /*
  * The rule for an address in `object`: of kind COMPACT_CODE_*, or COMPACT_NONE
- * if the code does not tell, or `record` has not answered yet.
+ * if `record` has not answered, or not yet.
  */
 struct compact_rule tableless_find(uint64_t address,
     const struct dl_find_object *object);

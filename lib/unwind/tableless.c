@@ -284,6 +284,7 @@ tableless_find(uint64_t address, const struct dl_find_object *object)
 		else
 			high = middle;
 	}
+	rule.kind = COMPACT_CODE_UNKNOWN;
 	if (low == 0 || offset >= rules->ranges[low - 1].end)
 		return rule;
 	range = &rules->ranges[low - 1];
@@ -294,7 +295,7 @@ tableless_find(uint64_t address, const struct dl_find_object *object)
 	saved = range->saved == CPPROF_CODE_SAVED ? range->frame_offset : 0;
 	rule.frame_offset = saved;
 	if (rule.cfa_offset != cfa || rule.frame_offset != saved)
-		return (struct compact_rule){ .kind = COMPACT_NONE };
+		return (struct compact_rule){ .kind = COMPACT_CODE_OTHER };
 	switch (range->kind) {
 	case CPPROF_CODE_STACK:
 		rule.kind = COMPACT_CODE_STACK;
@@ -304,6 +305,8 @@ tableless_find(uint64_t address, const struct dl_find_object *object)
 		break;
 	case CPPROF_CODE_END:
 		return (struct compact_rule){ .kind = COMPACT_CODE_END };
+	case CPPROF_CODE_OTHER:
+		return (struct compact_rule){ .kind = COMPACT_CODE_OTHER };
 	}
 	return rule;
 }

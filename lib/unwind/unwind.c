@@ -617,7 +617,8 @@ step_by_code(struct unwind_walk *walk, struct compact_rule rule,
 		return step_uncalled(walk, frame, false);
 	if (rule.kind == COMPACT_CODE_END)
 		return STEP_END;
-	if (rule.kind == COMPACT_CODE_FRAME && walk->fp == LOST)
+	if (rule.kind == COMPACT_CODE_OTHER ||
+	    (rule.kind == COMPACT_CODE_FRAME && walk->fp == LOST))
 		return STEP_NO_RULES;
 	cfa = (rule.kind == COMPACT_CODE_STACK ? walk->sp : walk->fp) +
 	    (uint64_t)(int64_t)rule.cfa_offset;
@@ -640,14 +641,19 @@ step_by_code(struct unwind_walk *walk, struct compact_rule rule,
 
 /*
  * Code without tables.  Handwritten leaf functions have the return address on
- * top of the stack, and most compilers at run time use frame pointers.
+ * top of the stack, and most compilers at run time use frame pointers.  was_read:
+ * `record` has read the module's code, which does not tell more; then it may tell
+ * that the call was another one.
  */
 static enum unwind_move
-step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
+step_by_guess(struct unwind_walk *walk, struct walked_frame *frame,
+              bool was_read)
 {
 	struct unwinder *unwinder = walk->unwinder;
 	struct readable *readable = &unwinder->readable;
+	const uint64_t callee = walk->address;
 	const bool is_entered = walk->is_entered;
+	enum unwind_move move;
 	uint64_t ra, fp, cfa;
 	bool is_elsewhere;
 
@@ -670,7 +676,8 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 	 * if it leads to code with tables, or follows a call to code just
 	 * before the present address.
 	 */
-	if (walk->exact && readable_word(readable, walk->sp, &ra) &&
+	if (walk->exact && !was_read &&
+	    readable_word(readable, walk->sp, &ra) &&
 	    is_return_address(unwinder, ra) &&
 	    (rules_find(&unwinder->scratch, (ra - 1) | RULES_RETURN).kind >
 	    COMPACT_BAD || walk->address - called_before(unwinder, ra) <
@@ -705,7 +712,9 @@ step_by_guess(struct unwind_walk *walk, struct walked_frame *frame)
 		walk->sp = walk->fp;
 		walk->candidate = unwinder->stack.n;
 	}
-	return go_to_caller(walk, walk->fp + 16, fp);
+	move = go_to_caller(walk, walk->fp + 16, fp);
+	return was_read && move == STEP_ON && tableless_is_called(readable,
+	    walk->address + 1, callee) == TABLELESS_NO ? STEP_NO_RULES : move;
 }
 
 static enum unwind_move
@@ -725,8 +734,10 @@ step_without_table(struct unwind_walk *walk, struct compact_rule rule,
 		frame->flags |= FRAME_UNCHECKED;
 		return go_to_context(walk, walk->sp);
 	}
-	return rule.kind == COMPACT_NONE ? step_by_guess(walk, frame) :
-	    step_by_code(walk, rule, frame);
+	if (rule.kind == COMPACT_NONE || rule.kind == COMPACT_CODE_UNKNOWN)
+		return step_by_guess(walk, frame,
+		    rule.kind == COMPACT_CODE_UNKNOWN);
+	return step_by_code(walk, rule, frame);
 }
 
 static inline enum unwind_move
@@ -749,6 +760,8 @@ unwind_step_frame(struct unwind_walk *walk, struct walked_frame *frame)
 	}
 	switch (rule.kind) {
 	case COMPACT_NONE:
+	case COMPACT_CODE_UNKNOWN:
+	case COMPACT_CODE_OTHER:
 	case COMPACT_CODE_END:
 	case COMPACT_CODE_STACK:
 	case COMPACT_CODE_FRAME:

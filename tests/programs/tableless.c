@@ -99,6 +99,8 @@ handle(int number)
 	sink += guarded((unsigned)number);
 }
 
+int main(int argc, char **argv);	/* has another name in test-tableless */
+
 int
 main(int argc, char **argv)
 {

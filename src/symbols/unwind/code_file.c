@@ -104,7 +104,10 @@ code_file_find_pieces(struct code_file *file, struct error *error)
 
 /* ---- ranges ---- */
 
-/* The row as the collector can use it; false: it cannot. */
+/*
+ * The row as the collector can use it.  False: it cannot, but may find the caller
+ * by the frame pointer.
+ */
 static bool
 code_range_make(const struct cfi_row *row, struct cpprof_code_range *range)
 {
@@ -117,8 +120,11 @@ code_range_make(const struct cfi_row *row, struct cpprof_code_range *range)
 	}
 	if (row->kinds[X86_64_RIP] != CFI_OFFSET ||
 	    row->operands[X86_64_RIP].offset != -8 ||
-	    row->kinds[X86_64_RSP] != CFI_UNSPECIFIED ||
-	    row->kinds[CFI_CFA] != CFI_REGISTER ||
+	    row->kinds[X86_64_RSP] != CFI_UNSPECIFIED) {
+		range->kind = CPPROF_CODE_OTHER;
+		return true;
+	}
+	if (row->kinds[CFI_CFA] != CFI_REGISTER ||
 	    (row->cfa_register != X86_64_RSP &&
 	     row->cfa_register != X86_64_RBP) || cfa != (int32_t)cfa)
 		return false;
