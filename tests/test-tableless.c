@@ -33,6 +33,7 @@
 #include "lib/unwind/rules.h"
 #include "lib/unwind/unwinder.h"
 #include "src/symbols/unwind/code_rules.h"
+#include "tests/random-numbers.h"
 #include "tests/single-step.h"
 
 enum { DEPTH_MAX = 256, SHOWN_MAX = 4 };
@@ -376,11 +377,66 @@ stacks_are_true_at_each_instruction_of_assembly(void **state)
 	assert_true(n_partial * 100 < n_stacks);
 }
 
+/* In a child process, since what was read is kept. */
+static void
+survive(const unsigned char *bytes, size_t size, void (*run)(void))
+{
+	int status;
+	pid_t child;
+
+	write_rules(bytes, size);
+	child = fork();
+	if (child == 0) {
+		process.output = directory;
+		step_begin();
+		run();
+		_exit(n_stacks > 100 ? 0 : 1);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void
+damaged_rules_are_survived(void **state)
+{
+	const int n_rounds = getenv("CHECK_QUICK") != NULL ? 4 : 40;
+	unsigned char *damaged = malloc(rules_size + 4096);
+
+	(void)state;
+	assert_non_null(damaged);
+	seed = 5;
+	/* stdout of the program, which is repeated. */
+	fflush(stdout);
+	for (int round = 0; round < n_rounds; round++) {
+		memcpy(damaged, rules_bytes, rules_size);
+		/* The header stays: the file would not be opened. */
+		for (size_t i = 0; i < rules_size / 50; i++)
+			damaged[sizeof(struct cpprof_code_header) +
+			    (size_t)(uniform() * (double)(rules_size -
+			    sizeof(struct cpprof_code_header)))] =
+			    (unsigned char)(uniform() * 256);
+		survive(damaged, rules_size, round % 4 == 0 ? run_compiled :
+		        run_assembly);
+	}
+	for (size_t i = 0; i < sizeof(struct cpprof_code_header); i++) {
+		memcpy(damaged, rules_bytes, rules_size);
+		damaged[i] ^= (unsigned char)(1 + uniform() * 255);
+		survive(damaged, rules_size, run_assembly);
+		survive(rules_bytes, i, run_assembly);
+	}
+	survive(rules_bytes, rules_size - 1, run_assembly);
+	memset(damaged + rules_size, 0, 4096);
+	survive(damaged, rules_size + 4096, run_assembly);
+	free(damaged);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_rules_stacks_are_partial),
+		cmocka_unit_test(damaged_rules_are_survived),
 		cmocka_unit_test(
 		    stacks_are_true_at_each_instruction_of_compiled_code),
 		cmocka_unit_test(

@@ -96,6 +96,9 @@ void tables_prefetch(uint64_t address, const struct cfi_scratch *scratch);
 enum cfi_result tables_find(uint64_t address,
     const struct dl_find_object *object, struct cfi_scratch *scratch);
 
+/* How many functions of an object have tables. */
+size_t tables_count(const struct dl_find_object *object);
+
 /* To be called after code was unmapped: forgets all CIEs read before. */
 void tables_new_epoch(void);
 

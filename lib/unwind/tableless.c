@@ -28,6 +28,13 @@
 #define MAX_TABLELESS 64	/* modules */
 #define MAX_PATH_OF_CALLS 64	/* functions between a call and a callee that
 				   end by jumping */
+/*
+ * To read all code of a large module takes `record` seconds.  If most of it has
+ * tables, which is so if there is one for so many bytes, the rest must be met so
+ * often before it is asked for.
+ */
+#define BYTES_OF_TABLE 2048
+#define OFTEN 8
 
 struct tableless_rules {
 	const struct cpprof_code_header *header;
@@ -43,6 +50,8 @@ struct tableless_module {
 	_Atomic uint64_t epoch;		/* in which that is known */
 	uint64_t key;
 	bool is_asked;			/* `record`, if it answers */
+	unsigned n_met;			/* before that */
+	bool has_tables;		/* for most of its code */
 	_Atomic uint32_t n_answers;	/* when its file was last sought, + 1 */
 	_Atomic bool has_rules;
 	struct tableless_rules rules;
@@ -101,9 +110,11 @@ tableless_read(uint64_t key, struct tableless_rules *rules)
 	}
 	size = (size_t)status.st_size;
 	memory = files_map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	/* An empty file says that the code could not be read. */
 	is_good = memory != MAP_FAILED &&
 	    files_read(fd, memory, size) == (ssize_t)size &&
-	    tableless_open(memory, size, rules);
+	    tableless_open(memory, size, rules) &&
+	    (rules->header->n_ranges > 0 || rules->header->n_functions > 0);
 	files_close(fd);
 	if (memory != MAP_FAILED && !is_good)
 		files_unmap(memory, size);
@@ -196,7 +207,8 @@ tableless_seek_rules(struct tableless_module *module)
 	if (tableless_read(module->key, &module->rules))
 		atomic_store_explicit(&module->has_rules, true,
 		    memory_order_release);
-	else if (!module->is_asked)
+	else if (!module->is_asked && (!module->has_tables ||
+	    ++module->n_met >= OFTEN))
 		module->is_asked = !shared_answers_codes() ||
 		    shared_ask_code(&identity);
 	/* Without a place for the question, it is asked again. */
@@ -224,6 +236,9 @@ tableless_add(const struct dl_find_object *object)
 		module = &modules[n_modules];
 		module->start = object->dlfo_map_start;
 		module->key = key;
+		module->has_tables = tables_count(object) * BYTES_OF_TABLE >=
+		    (size_t)((const char *)object->dlfo_map_end -
+		    (const char *)object->dlfo_map_start);
 		atomic_store(&module->map, object->dlfo_link_map);
 		atomic_store(&module->epoch, epoch);
 		tableless_seek_rules(module);

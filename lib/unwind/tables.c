@@ -177,6 +177,15 @@ tables_find(uint64_t address, const struct dl_find_object *object,
 	return cfi_find_row(&section, &fde, address, scratch);
 }
 
+size_t
+tables_count(const struct dl_find_object *object)
+{
+	struct module_table table;
+
+	return object->dlfo_eh_frame != NULL && open_table(object, &table) ?
+	    table.n : 0;
+}
+
 void
 tables_new_epoch(void)
 {

@@ -81,6 +81,7 @@ code_file_find_pieces(struct code_file *file, struct error *error)
 	const struct code_map *map = code_rules_map(file->rules);
 
 	file->base = map->n_sections > 0 ? map->sections[0].start : 0;
+	file->is_given_up = map->n_sections == 0;
 	for (size_t i = 0; i < map->n_sections; i++) {
 		const struct code_section *section = &map->sections[i];
 		uint64_t at = section->start, end;
