@@ -313,6 +313,7 @@ EXTRA_DIST += tests/programs/greenlets.py \
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \
 	tests/programs/no-tables.c tests/programs/told-paths.c \
+	tests/programs/asks-codes.c \
 	tests/programs/profiled.cc \
 	tests/fuzz-lines.c
 

@@ -70,9 +70,10 @@ def fault(stack):
     return None
 
 
-def record(folder, program, *options, waits=True):
+def record(folder, program, *options, waits=1):
+    """waits: for so many files of rules."""
     path = os.path.join(folder, "recording")
-    words = [program, str(MILLISECONDS)] + [path] * waits
+    words = [program, str(MILLISECONDS)] + [path, str(waits)] * (waits > 0)
     cpprof.run("record", "--no-prompt", "--force", "-F", "1000", "-o", path,
                *options, *words)
     return path
@@ -87,7 +88,7 @@ def share_of_partial(stacks):
 
 
 def check(name, folder, program):
-    path = record(folder, program)
+    path = record(folder, program, waits=2 if "library" in name else 1)
     stacks = stacks_of(path)
     share, n = share_of_partial(stacks)
     print(f"# {name}: {n} hits, {100 * share:.2f}% partial")
@@ -140,6 +141,70 @@ BUILDS = [
 ]
 
 
+LOADER = """
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < atoi(argv[1]) / 50; i++) {
+		void *library = dlopen(argv[3 + i % (argc - 3)], RTLD_NOW);
+		void (*run)(int, const char *, unsigned) =
+		    (void (*)(int, const char *, unsigned))
+		    dlsym(library, "paths_run");
+		run(50, i < argc - 3 ? argv[2] : 0, i + 1);
+		dlclose(library);
+	}
+	return 0;
+}
+"""
+
+
+def check_unloading(folder):
+    """One library after the other at the same place, of different code."""
+    name = "libraries that come and go"
+    libraries = [os.path.join(folder, f"libpaths{i}.so") for i in range(2)]
+    program = os.path.join(folder, "loader")
+    for library, options in zip(libraries, (["-O2", "-DLIBRARY"],
+                                            ["-Os", "-DLIBRARY"])):
+        subprocess.run(["gcc", *options, *BARE, "-shared", "-fPIC",
+                        "-fomit-frame-pointer", "-o", library, TOLD],
+                       check=True)
+    subprocess.run(["gcc", "-O2", "-x", "c", "-o", program, "-"], text=True,
+                   input=LOADER, check=True)
+    path = os.path.join(folder, "recording")
+    cpprof.run("record", "--no-prompt", "--force", "-F", "1000", "-o", path,
+               program, str(MILLISECONDS), path, *libraries)
+    stacks = stacks_of(path)
+    wrong = [f"{fault(stack)}: {';'.join(stack)}" for stack in stacks
+             if fault(stack)]
+    share, n = share_of_partial(stacks)
+    print(f"# {name}: {n} hits, {100 * share:.2f}% partial")
+    claims.make(f"{name}: no stack has a wrong frame or lacks one", wrong)
+
+
+def check_questions(folder):
+    """Questions are files that are none, and bytes that are no questions."""
+    what = "record survives whatever processes ask"
+    program, fifo = (os.path.join(folder, name) for name in ("asks", "fifo"))
+    done = subprocess.run(
+        ["gcc", "-I", SOURCE, "-o", program, os.path.join(
+            SOURCE, "tests", "programs", "asks-codes.c")],
+        capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        claims.skip(what, done.stderr[-300:])
+        return
+    os.mkfifo(fifo)
+    path = os.path.join(folder, "recording")
+    done = cpprof.run("record", "--no-prompt", "--force", "-o", path, program,
+                      program, fifo, folder, "/dev/zero", "/proc/self/mem",
+                      "/nonexistent", "relative", cpprof.CPPROF, status=None)
+    claims.check(what, done.returncode == 0 and "answered" in done.stdout and
+                 cpprof.table(path, "functions")["total"] > 50,
+                 (done.returncode, done.stdout, done.stderr))
+    claims.check("and leaves nothing of it behind", not [
+        entry for entry in os.listdir(path) if entry.startswith("code.")])
+
+
 def main():
     if os.uname().machine != "x86_64":
         claims.skip("stacks without tables", "not x86-64")
@@ -153,6 +218,10 @@ def main():
             program = build(folder, name, compiler, options)
             if program is not None:
                 check(name, folder, program)
+    with tempfile.TemporaryDirectory(prefix="cpprof-test-") as folder:
+        if not chosen:
+            check_unloading(folder)
+            check_questions(folder)
     claims.end()
 
 

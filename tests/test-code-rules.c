@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/cpprof-code.h"
 #include "src/symbols/names/code_decoder.h"
 #include "src/symbols/unwind/code_rules.h"
 #include "src/symbols/unwind/stack_unwinder.h"
@@ -278,6 +279,31 @@ module_of_file(const char *path)
 		    (uint64_t)status.st_mtim.tv_nsec };
 }
 
+static bool
+answer(void *is_over)
+{
+	return *(const bool *)is_over;
+}
+
+/* The file of rules for the collector, whose sizes must be those of its parts. */
+static struct cpprof_code_header
+check_file(const struct module_file *module, bool is_over)
+{
+	struct cpprof_code_header header;
+	struct error error = { 0 };
+	unsigned char *bytes;
+	size_t size;
+
+	assert_int_equal(code_file_make(module, answer, &is_over, &bytes,
+	                                &size, &error), 0);
+	assert_true(size >= sizeof header);
+	memcpy(&header, bytes, sizeof header);
+	assert_int_equal(header.magic, CPPROF_CODE_MAGIC);
+	assert_int_equal(cpprof_code_size(&header), size);
+	free(bytes);
+	return header;
+}
+
 /* Asks about all code of a file. */
 static void
 ask_everything(const char *path)
@@ -311,6 +337,27 @@ ask_everything(const char *path)
 	}
 	code_map_free(&map);
 	code_rules_free(rules);
+	check_file(&module, false);
+}
+
+/* libc has tables for nearly all, but many functions that lead anywhere. */
+static void
+files_have_what_no_table_covers(void **state)
+{
+	const struct module_file libc = { .path = libc_path() };
+	const struct module_file none = { .path = "/nonexistent" };
+	struct cpprof_code_header header = check_file(&libc, false);
+
+	(void)state;
+	assert_in_range(header.n_ranges, 1, 1000);
+	assert_in_range(header.n_functions, 100, 10000);
+	assert_true(header.is_complete);
+	header = check_file(&libc, true);
+	assert_int_equal(header.n_ranges, 0);
+	assert_false(header.is_complete);
+	header = check_file(&none, false);
+	assert_int_equal(header.n_ranges + header.n_functions, 0);
+	assert_false(header.is_complete);
 }
 
 static void
@@ -394,6 +441,7 @@ main(void)
 		cmocka_unit_test(no_byte_beyond_the_end_is_read),
 		cmocka_unit_test(rules_are_those_of_tables_all_over_libc),
 		cmocka_unit_test(callers_have_called_what_they_are_left_for),
+		cmocka_unit_test(files_have_what_no_table_covers),
 		cmocka_unit_test(damaged_code_is_survived),
 		cmocka_unit_test(long_padding_is_looked_at_once),
 	};

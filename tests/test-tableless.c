@@ -120,6 +120,7 @@ make_rules(void **state)
 	    sizeof process_names.executable - 1);
 	if (length <= 0 || mkdtemp(directory) == NULL)
 		return -1;
+	process.has_executable = true;
 	own = own_module();
 	module = (struct module_file){ .path = own.path,
 		.build_id = own.build_id, .build_id_size = own.build_id_size,
@@ -377,6 +378,56 @@ stacks_are_true_at_each_instruction_of_assembly(void **state)
 	assert_true(n_partial * 100 < n_stacks);
 }
 
+/* Functions that are never called, and have no tables, either. */
+__asm__(".text\n"
+        ".type told_callee, @function\n"
+        "told_callee:\n\tnop\n\tret\n"
+        ".type told_other, @function\n"
+        "told_other:\n\tnop\n\tret\n"
+        ".type told_tail, @function\n"
+        "told_tail:\n\tjmp told_callee\n"
+        ".type told_anywhere, @function\n"
+        "told_anywhere:\n\tjmp *%rax\n"
+        ".type told_caller, @function\n"
+        "told_caller:\n\tcall told_tail\n"
+        "told_direct:\n\tcall *%rax\n"
+        "told_indirect:\n\tcall told_other\n"
+        "told_second:\n\tcall told_anywhere\n"
+        "told_third:\n\tcall abort@plt\n"
+        "told_fourth:\n\tret\n");
+extern const char told_callee[], told_other[], told_direct[],
+    told_indirect[], told_second[], told_third[], told_fourth[];
+
+static void
+callers_have_called_what_is_left(void **state)
+{
+	const struct {
+		const char *caller, *callee;
+		enum tableless_answer answer;
+	} cases[] = {
+		{ told_direct, told_callee, TABLELESS_YES },
+		{ told_direct, told_callee + 1, TABLELESS_YES },
+		{ told_direct, told_other, TABLELESS_NO },
+		{ told_indirect, told_other, TABLELESS_YES },
+		{ told_second, told_other, TABLELESS_YES },
+		{ told_second, told_other + 1, TABLELESS_YES },
+		{ told_second, told_callee, TABLELESS_NO },
+		{ told_third, told_callee, TABLELESS_YES },
+		{ told_fourth, told_callee, TABLELESS_YES },
+		/* No call is there. */
+		{ told_callee + 1, told_other, TABLELESS_YES },
+	};
+	struct readable readable = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		print_message("case %zu\n", i);
+		assert_int_equal(tableless_is_called(&readable,
+		    (uintptr_t)cases[i].caller, (uintptr_t)cases[i].callee),
+		    cases[i].answer);
+	}
+}
+
 /* In a child process, since what was read is kept. */
 static void
 survive(const unsigned char *bytes, size_t size, void (*run)(void))
@@ -441,6 +492,7 @@ main(void)
 		    stacks_are_true_at_each_instruction_of_compiled_code),
 		cmocka_unit_test(
 		    stacks_are_true_at_each_instruction_of_assembly),
+		cmocka_unit_test(callers_have_called_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, make_rules, remove_rules);

@@ -41,7 +41,7 @@ enum compact_kind {
 	COMPACT_NONE,		/* no table covers the address */
 	COMPACT_UNCALLED,	/* no call instruction precedes the address */
 	/*
-	 * No table covers it, but the module's code was read (tableless.c).  If
+	 * No table covers it, but `record` knows its code (tableless.c).  If
 	 * the frame pointer is saved at offset 0, it is lost.
 	 */
 	COMPACT_CODE_UNKNOWN,	/* but does not tell */

@@ -261,7 +261,7 @@ tableless_rules_of(const struct dl_find_object *object)
 	    module->key != 0 &&
 	    module->n_answers != shared_code_answers() + 1)) {
 		if (process.output == NULL || process.reads_no_files ||
-		    object->dlfo_link_map == NULL ||
+		    !process.has_executable || object->dlfo_link_map == NULL ||
 		    atomic_flag_test_and_set_explicit(&is_changing,
 		    memory_order_acquire))
 			return NULL;

@@ -5,10 +5,10 @@
  * the names in it.  tests/tableless.py compiles this without unwind tables, as a
  * program or, with LIBRARY, as a library that a program calls.
  *
- *	told-paths MS [DIRECTORY]	works so long, in milliseconds of CPU time;
+ *	told-paths MS [DIRECTORY N]	works so long, in milliseconds of CPU time;
  *					before that, in `warm`, until the
- *					directory has a file of rules, or for 60
- *					seconds
+ *					directory has N files of rules, or for
+ *					60 seconds
  */
 #include <alloca.h>
 #include <glob.h>
@@ -20,7 +20,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-void paths_run(int milliseconds, const char *directory);
+void paths_run(int milliseconds, const char *directory, unsigned n);
 
 #ifndef PROGRAM
 
@@ -251,7 +251,7 @@ w7(unsigned n)
 #endif
 
 NOINLINE static void
-warm(const char *directory)
+warm(const char *directory, unsigned n)
 {
 	char pattern[4096];
 	const time_t end = time(NULL) + 60;
@@ -259,9 +259,15 @@ warm(const char *directory)
 
 	snprintf(pattern, sizeof pattern, "%s/code.????????????????",
 	         directory);
-	while (glob(pattern, 0, NULL, &found) != 0 && time(NULL) < end)
+	while (time(NULL) < end) {
+		const unsigned n_found = glob(pattern, 0, NULL, &found) == 0 ?
+		    (unsigned)found.gl_pathc : 0;
+
+		globfree(&found);
+		if (n_found >= n)
+			return;
 		spin(100);
-	globfree(&found);
+	}
 }
 
 NOINLINE static void
@@ -274,13 +280,13 @@ paths_round(unsigned n)
 }
 
 __attribute__((noinline)) void
-paths_run(int milliseconds, const char *directory)
+paths_run(int milliseconds, const char *directory, unsigned n_files)
 {
 	clock_t end;
 
 	signal(SIGUSR1, w4_1);
 	if (directory != NULL)
-		warm(directory);
+		warm(directory, n_files);
 	end = clock() + (clock_t)milliseconds * (CLOCKS_PER_SEC / 1000);
 	for (unsigned n = 0; clock() < end; n++)
 		paths_round(n);
@@ -289,10 +295,18 @@ paths_run(int milliseconds, const char *directory)
 #endif
 
 #ifndef LIBRARY
+/* In code with tables, which has left its frame. */
+NOINLINE static void
+begin(int milliseconds, const char *directory, unsigned n)
+{
+	paths_run(milliseconds, directory, n);
+}
+
 int
 main(int argc, char **argv)
 {
-	paths_run(argc > 1 ? atoi(argv[1]) : 100, argc > 2 ? argv[2] : NULL);
+	begin(argc > 1 ? atoi(argv[1]) : 100, argc > 2 ? argv[2] : NULL,
+	      argc > 3 ? (unsigned)atoi(argv[3]) : 1);
 	puts("done");
 	return 0;
 }
