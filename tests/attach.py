@@ -241,6 +241,30 @@ def check_amount(directory):
     judge.decide(claims, [claim], measure)
 
 
+def check_late(directory):
+    """The first stack of code without tables takes the recorder long.  Meanwhile
+    the program has used more than the samples that were taken say, which come
+    later."""
+    claim = 'a recorder that is late counts nothing twice'
+    busybox = shutil.which('busybox')
+    if busybox is None:
+        claims.skip(claim, 'no busybox')
+        return
+    path = os.path.join(directory, 'late')
+    script = 'i=0; while [ $i -lt {} ]; do i=$((i+1)); done; ' \
+        'read ns rest </proc/$$/schedstat; echo $ns'
+
+    def measure(times):
+        result = record('-F', '1000', '--force', '-o', path, busybox, 'sh',
+                        '-c', script.format(200000 * times))
+        assert result.returncode == 0, result.stderr
+        refuse_lost(path)
+        # Chance has a part in the last hit of each processor only.
+        return {claim: judge.Amount(hits(path)[1], int(result.stdout) / 1e6,
+                                    error=2)}
+    judge.decide(claims, [claim], measure)
+
+
 def check_growing(directory):
     """Copies of stacks grow until what changes is in them.  With copies of one
     size, most stacks are incomplete.  No sample counts twice while threads have
@@ -278,6 +302,7 @@ def main():
         else:
             check_static(directory)
             check_amount(directory)
+            check_late(directory)
             check_beat(directory)
             check_growing(directory)
         if why or os.geteuid() != 0:

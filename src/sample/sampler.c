@@ -159,7 +159,8 @@ sampler_apply_task(struct sampler *sampler, const struct perf_record *record,
 		process = thread->process;
 		if (sampler_has_new_rights(sampler, process))
 			return sampler_note_regained(sampler, pid, error);
-		if (process->n_live == 1)
+		process->is_over = process->n_live == 1;
+		if (process->is_over)
 			sampler_note_cpu(sampler, process);
 		sampler_remove_thread(sampler, thread, sampler->now_ns);
 		if (process->n_live == 0)

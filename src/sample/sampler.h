@@ -95,6 +95,7 @@ struct sampler_process {
 	/* CPU time of the process when its file began, and at the last look. */
 	uint64_t cpu_begin_ns, cpu_ns;
 	bool has_cpu;
+	bool is_over;			/* its last thread has ended */
 	uint64_t gone_ns;		/* when it was found to be over, though
 					 * not reported yet; 0: it was not */
 	struct sample_python_process *python;	/* NULL: no interpreter */

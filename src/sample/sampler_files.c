@@ -466,6 +466,25 @@ sampler_write_cpu(const struct sampler *sampler,
 	sample_file_note_threads(process->file, process->n_started);
 }
 
+/*
+ * The most CPU time that a process can have used since the records that were
+ * applied: this process may have waited for a processor meanwhile.
+ */
+static uint64_t
+sampler_ahead_ns(const struct sampler *sampler,
+                 const struct sampler_process *process)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t n = sample_events_n_processors(sampler->events);
+
+	if (process->is_over || process->gone_ns != 0 ||
+	    now_ns <= sampler->seen_ns)
+		return 0;
+	if (process->n_live > 0 && process->n_live < n)
+		n = process->n_live;
+	return (now_ns - sampler->seen_ns) * n;
+}
+
 void
 sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
 {
@@ -487,12 +506,15 @@ sampler_note_cpu(struct sampler *sampler, struct sampler_process *process)
 	if (has_cpu && cpu != UINT_MAX) {
 		const unsigned resource =
 		    sampler->options->events.kinds[cpu].resource;
+		const uint64_t used_ns = process->cpu_ns -
+		    process->cpu_begin_ns;
+		const uint64_t ahead_ns = sampler_ahead_ns(sampler, process);
 
-		sampler_charge_unseen(sampler, process, cpu, process->cpu_ns -
-		                      process->cpu_begin_ns,
-		                      sample_file_hits(process->file, resource) +
-		                      sample_file_n_lost(process->file,
-		                                         resource));
+		if (used_ns > ahead_ns)
+			sampler_charge_unseen(sampler, process, cpu,
+			    used_ns - ahead_ns,
+			    sample_file_hits(process->file, resource) +
+			    sample_file_n_lost(process->file, resource));
 	}
 	/* By the records of switches, between which waits are measured, too. */
 	if (sampler->wait_resource != UINT_MAX)
