@@ -11,6 +11,7 @@ import os
 import random
 import shlex
 import shutil
+import struct
 import subprocess
 import tempfile
 import time
@@ -842,6 +843,45 @@ def check_changes(folder):
                      changes == [(20, "grew")], changes)
 
 
+def write_waits(folder, name, waited, most):
+    """A run with 700 samples of one hit, and 10 of waits that were measured;
+    most: of other samples, None: a file that does not say."""
+    path = os.path.join(folder, name)
+    with open(path + ".txt", "w", encoding="ascii") as file:
+        for i in range(710):
+            hits, leaf = (waited // 10, "wait") if i < 10 else (1, "run")
+            file.write(f"prog 1 {i}.0: {hits:10} cycles: \n"
+                       f"\t10 {leaf}+0x1 (/x)\n\t20 main+0x1 (/x)\n\n")
+    cpprof.run("-q", "-e", f"export cpprofdata {path}", path + ".txt")
+    with open(path, "r+b") as file:
+        data = bytearray(file.read())
+        struct.pack_into("<24s24sQ", data, 512, b"real", b"microsecond", 4000)
+        if most is not None:
+            flags, = struct.unpack_from("<I", data, 16)
+            struct.pack_into("<I", data, 16, flags | 0x40000)
+            struct.pack_into("<Q", data, 1224, most)
+        file.seek(0)
+        file.write(data)
+    return path
+
+
+def check_waits(folder):
+    """Ten waits of 300 hits each: their number is no matter of chance.  So 20%
+    more are a change, but where such samples may have been drawn."""
+    for most, name in (1, "measured"), (None, "drawn"):
+        place = os.path.join(folder, name)
+        os.mkdir(place)
+        for i in range(8):
+            keep(place, f"c{i}", write_waits(place, f"run-{i}",
+                                             3000 if i < 4 else 3600, most))
+            time.sleep(0.01)    # the order is that of the files' times
+        table = log(place, "wait")
+        changed = [row["id"] for row in table["rows"]
+                   if row.get("change") not in (None, 0)]
+        claims.check(f"waits that were {name} are taken for that",
+                     changed == (["c4"] if most else []), table)
+
+
 def check_speed(folder):
     """Prints how long 1,000 commits take; a busy machine decides nothing."""
     file = write(os.path.join(folder, "run"), PROGRAM)
@@ -862,7 +902,7 @@ def main():
                   check_git, check_status, check_no_programs, check_hostile_git,
                   check_merged_branch, check_refusals, check_links,
                   check_bounds, check_large, check_killed, check_together,
-                  check_changes, check_speed):
+                  check_changes, check_waits, check_speed):
         with tempfile.TemporaryDirectory() as folder:
             claims.attempt(f"{check.__name__} ends", check, folder)
     claims.end()

@@ -126,11 +126,15 @@ class MergedFile:
                 for what, _, _ in self.tallies], "statistics")
 
     def read_resources(self):
-        self.resources = []
+        self.resources, self.drawn = [], []
         for _ in range(self.count()):
-            self.resources.append((self.text(), self.text(), self.number(),
-                                   self.number(), self.number(3),
-                                   self.number(RESOURCES_MAX),
+            row = [self.text(), self.text(), *self.numbers(2),
+                   self.number(7)]
+            self.need(row[4] != 3, "an unknown way of counting")
+            drawn = self.number() if row[4] >= 4 else None
+            self.need(drawn != 0, "drawn samples without hits")
+            self.drawn.append(drawn)
+            self.resources.append((*row, self.number(RESOURCES_MAX),
                                    *self.numbers(LOSSES)))
         self.need(0 < len(self.resources) <= RESOURCES_MAX, "their number")
         self.need(all(r[2] > 0 for r in self.resources), "an interval of 0")

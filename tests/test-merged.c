@@ -2,6 +2,8 @@
 /* test-merged.c -- the file of merged profiles. */
 #include "tests/reader-fixture.h"
 
+#include <inttypes.h>
+
 #include "src/base/writer.h"
 #include "src/formats/merged/merged_file.h"
 #include "src/profile/fleet.h"
@@ -529,6 +531,83 @@ merged_keeps_what_stacks_do_not_tell(void **state)
 	}
 }
 
+/* A member with 7 hits, some of them of waits that were measured. */
+static struct profile *
+member_of_waits(uint64_t interval, enum counting counting, uint64_t drawn_most)
+{
+	const struct read_options options = { 0 };
+	struct error error = { 0 };
+	struct source *source;
+	struct profile *profile;
+	char text[80];
+
+	snprintf(text, sizeof text, "# resource: real; gtick=us; interval=%"
+	         PRIu64 "\na;b 7\n", interval);
+	source = source_of_memory("in", text, strlen(text), &error);
+	profile = format_collapsed.read(source, &options, &error);
+	source_close(source);
+	assert_non_null(profile);
+	profile->resources[0].counting = counting;
+	profile->resources[0].drawn_most = drawn_most;
+	return profile;
+}
+
+/* What members agree on is that of their sum, and of each as a run. */
+static void
+merged_agrees_on_how_hits_were_counted(void **state)
+{
+	static const enum counting drawn = COUNTING_SAMPLED,
+	                           exact = COUNTING_EXACT;
+	static const struct {
+		uint64_t interval[2], most[2];
+		enum counting counting[2];
+		struct resource all;
+	} cases[] = {
+		{ { 9, 9 }, { 3, 5 }, { drawn, drawn },
+		  { .interval = 9, .drawn_most = 5, .counting = drawn } },
+		{ { 9, 9 }, { 300, 3 }, { drawn, drawn },
+		  { .interval = 9, .drawn_most = 300, .counting = drawn } },
+		{ { 9, 9 }, { 0, 5 }, { drawn, drawn },
+		  { .interval = 9, .counting = drawn } },
+		{ { 9, 9 }, { 5, 0 }, { drawn, exact }, { .interval = 9 } },
+		{ { 9, 8 }, { 5, 5 }, { drawn, drawn },
+		  { .interval = 1, .counting = drawn } },
+		{ { 1, 9 }, { 5, 5 }, { exact, drawn }, { .interval = 1 } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const struct resource *all = &cases[i].all;
+		struct error error = { 0 };
+		struct profile *members[2], *sum, *runs = profile_new(&error);
+		struct fleet *fleet = fleet_new(runs, &error);
+
+		for (int k = 0; k < 2; k++) {
+			const struct fleet_identity identity = {
+				k == 0 ? "one" : "two", "file", "id"
+			};
+
+			members[k] = member_of_waits(cases[i].interval[k],
+			    cases[i].counting[k], cases[i].most[k]);
+			fleet_add_profile(fleet, members[k], &identity, &error);
+		}
+		sum = sum_of(members, 2);
+		assert_int_equal(fleet_order(fleet, &error), 0);
+		assert_int_equal(fleet_make_runs(fleet, "real", &error), 0);
+		assert_int_equal(runs->n_resources, 2);
+		for (int k = 0; k < 3; k++) {
+			const struct resource *found = k < 2 ?
+			    &runs->resources[k] : &sum->resources[0];
+
+			assert_int_equal(found->interval, all->interval);
+			assert_int_equal(found->drawn_most, all->drawn_most);
+			assert_int_equal(found->counting, all->counting);
+		}
+		profile_free(sum);
+		profile_free(runs);
+	}
+}
+
 static uint64_t
 write_again(void *data, struct error *error)
 {
@@ -566,6 +645,7 @@ main(void)
 		cmocka_unit_test(merged_survives_changed_bytes),
 		cmocka_unit_test(merged_reads_what_is_written),
 		cmocka_unit_test(merged_keeps_what_stacks_do_not_tell),
+		cmocka_unit_test(merged_agrees_on_how_hits_were_counted),
 		cmocka_unit_test(merged_writes_all_or_fails),
 	};
 

@@ -122,9 +122,9 @@ fleet_find_resource(const struct fleet *fleet, const char *name,
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
 		const struct fleet_resource *resource = &fleet->resources[r];
 
-		if (resource->interval == interval &&
-		    strcmp(resource->name, name) == 0 &&
-		    strcmp(resource->gtick, gtick) == 0)
+		if (resource->column.interval == interval &&
+		    strcmp(resource->column.name, name) == 0 &&
+		    strcmp(resource->column.gtick, gtick) == 0)
 			return resource;
 	}
 	return NULL;
@@ -148,10 +148,11 @@ fleet_add_resource(struct fleet *fleet, const char *name, const char *gtick,
 		return UINT32_MAX;
 	resource = &fleet->resources[fleet->n_resources];
 	*resource = (struct fleet_resource){
-		.name = arena_text(arena, name, strlen(name), error),
-		.gtick = arena_text(arena, gtick, strlen(gtick), error),
-		.interval = interval,
-		.first_column = UINT32_MAX,
+		.column = {
+			.name = arena_text(arena, name, strlen(name), error),
+			.gtick = arena_text(arena, gtick, strlen(gtick), error),
+			.interval = interval,
+		},
 	};
 	if (error->is_set)
 		return UINT32_MAX;
@@ -353,7 +354,7 @@ fleet_add_counts(struct fleet *fleet, uint32_t row, uint32_t number,
 	    __builtin_add_overflow(resource->total_samples, samples,
 	                           &resource->total_samples))
 		return error_set(error, "the sum of %s exceeds 64 bits",
-		                 resource->name);
+		                 resource->column.name);
 	resource->hits[row] += hits;
 	resource->samples[row] += samples;
 	return 0;

@@ -131,12 +131,7 @@ enum {
 
 /* A resource, and how much of it each row has. */
 struct fleet_resource {
-	const char *name, *gtick;
-	uint64_t interval;
-	uint64_t n_files;	/* that have it; 0: no member so far */
-	enum counting counting;	/* in all of them; else unknown */
-	uint32_t first_column;	/* in any of them */
-	uint64_t lost[N_LOSSES];
+	struct resource column;	/* but its sources */
 	uint64_t total_hits, total_samples;
 	uint64_t *hits, *samples;	/* [n_rows], both always there */
 	size_t hits_capacity, samples_capacity;

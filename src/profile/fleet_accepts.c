@@ -10,26 +10,23 @@
 
 /* One resource of what is to be added. */
 struct incoming {
-	const char *name, *gtick;
-	uint64_t interval, hits, samples;	/* of all stacks */
+	const struct resource *column;
+	uint64_t hits, samples;		/* of all stacks */
 };
 
 static struct incoming
 incoming_of(const struct profile *from, uint32_t r)
 {
 	const struct sample_tree *tree = from->tree;
-	const struct resource *resource;
 	struct incoming incoming;
 
 	if (from->fleet != NULL) {
 		const struct fleet_resource *old = &from->fleet->resources[r];
 
-		return (struct incoming){ old->name, old->gtick,
-			old->interval, old->total_hits, old->total_samples };
+		return (struct incoming){ &old->column, old->total_hits,
+			old->total_samples };
 	}
-	resource = &from->resources[r];
-	incoming = (struct incoming){ .name = resource->name,
-		.gtick = resource->gtick, .interval = resource->interval,
+	incoming = (struct incoming){ .column = &from->resources[r],
 		.hits = sample_tree_total(tree, tree->hits[r]) };
 	incoming.samples = tree->samples[r] == NULL ? incoming.hits :
 	    sample_tree_total(tree, tree->samples[r]);
@@ -59,7 +56,8 @@ accepts_resources(const struct fleet *fleet, const struct profile *from,
 	for (uint32_t r = 0; r < n && !error->is_set; r++) {
 		const struct incoming incoming = incoming_of(from, r);
 		const struct fleet_resource *to = fleet_find_resource(fleet,
-		    incoming.name, incoming.gtick, incoming.interval);
+		    incoming.column->name, incoming.column->gtick,
+		    incoming.column->interval);
 
 		if (to == NULL && n_all++ == RESOURCES_MAX)
 			error_set(error, "more than %d resources, intervals "
@@ -68,7 +66,7 @@ accepts_resources(const struct fleet *fleet, const struct profile *from,
 		    (incoming.hits > UINT64_MAX - to->total_hits ||
 		     incoming.samples > UINT64_MAX - to->total_samples))
 			error_set(error, "the sum of %s exceeds 64 bits",
-			          incoming.name);
+			          incoming.column->name);
 	}
 	return !error->is_set;
 }

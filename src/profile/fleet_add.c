@@ -15,6 +15,7 @@
 #include "src/base/memory.h"
 #include "src/base/progress.h"
 #include "src/profile/large_array.h"
+#include "src/profile/profile_merge.h"
 #include "src/profile/sections.h"
 #include "src/profile/stack_list.h"
 
@@ -60,41 +61,33 @@ fleet_add_sources(struct fleet *fleet, uint32_t resource, const char *sources,
 	return 0;
 }
 
-static void
-add_resource_totals(struct fleet_resource *to, uint64_t n_files,
-                    enum counting counting, uint32_t first_column,
-                    const uint64_t *lost)
+/* column: the resource's own place. */
+static int
+map_resource(struct addition *addition, uint32_t column,
+             const struct resource *from, struct error *error)
 {
-	if (to->n_files == 0)
-		to->counting = counting;
-	else if (to->counting != counting)
-		to->counting = COUNTING_UNKNOWN;
-	count_add(&to->n_files, n_files);
-	if (first_column < to->first_column)
-		to->first_column = first_column;
-	for (int loss = 0; loss < N_LOSSES; loss++)
-		count_add(&to->lost[loss], lost[loss]);
+	struct fleet *fleet = addition->fleet;
+	const uint32_t number = fleet_add_resource(fleet, from->name,
+	    from->gtick, from->interval, error);
+	struct resource *to;
+
+	if (number == UINT32_MAX)
+		return -1;
+	addition->resource[column] = number;
+	to = &fleet->resources[number].column;
+	merge_column(to, from, column);
+	merge_add_losses(to, from->lost, 1);
+	return fleet_add_sources(fleet, number, from->source, error);
 }
 
 static int
 map_resources(struct addition *addition, struct error *error)
 {
 	const struct profile *from = addition->from;
-	struct fleet *fleet = addition->fleet;
 
-	for (uint32_t r = 0; r < from->n_resources; r++) {
-		const struct resource *old = &from->resources[r];
-		uint32_t number = fleet_add_resource(fleet, old->name,
-		    old->gtick, old->interval, error);
-
-		if (number == UINT32_MAX ||
-		    fleet_add_sources(fleet, number, old->source, error) != 0)
+	for (uint32_t r = 0; r < from->n_resources; r++)
+		if (map_resource(addition, r, &from->resources[r], error) != 0)
 			return -1;
-		addition->resource[r] = number;
-		add_resource_totals(&fleet->resources[number],
-		    old->n_files > 0 ? old->n_files : 1, old->counting,
-		    old->n_files > 0 ? old->first_column : r, old->lost);
-	}
 	return 0;
 }
 
@@ -104,18 +97,10 @@ map_merged_resources(struct addition *addition, struct error *error)
 	const struct fleet *old = addition->old;
 	struct fleet *fleet = addition->fleet;
 
-	for (uint32_t r = 0; r < old->n_resources; r++) {
-		const struct fleet_resource *from = &old->resources[r];
-		uint32_t number = fleet_add_resource(fleet, from->name,
-		    from->gtick, from->interval, error);
-
-		if (number == UINT32_MAX)
+	for (uint32_t r = 0; r < old->n_resources; r++)
+		if (map_resource(addition, r, &old->resources[r].column,
+		                 error) != 0)
 			return -1;
-		addition->resource[r] = number;
-		add_resource_totals(&fleet->resources[number], from->n_files,
-		                    from->counting, from->first_column,
-		                    from->lost);
-	}
 	for (uint32_t i = 0; i < names_count(old->sources); i++) {
 		const char *source = names_text(old->sources, i);
 		uint32_t r;

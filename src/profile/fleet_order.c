@@ -419,10 +419,10 @@ static int
 fleet_order_compare_resources(const void *a, const void *b, void *context)
 {
 	const struct fleet *fleet = context;
-	const struct fleet_resource *x =
-	    &fleet->resources[*(const uint32_t *)a];
-	const struct fleet_resource *y =
-	    &fleet->resources[*(const uint32_t *)b];
+	const struct resource *x =
+	    &fleet->resources[*(const uint32_t *)a].column;
+	const struct resource *y =
+	    &fleet->resources[*(const uint32_t *)b].column;
 	int order = strcmp(x->name, y->name);
 
 	if (order == 0)

@@ -37,8 +37,7 @@ struct fleet_making {
 /* ---- resources ---- */
 
 static bool
-is_same_resource(const struct fleet_resource *a,
-                 const struct fleet_resource *b)
+is_same_resource(const struct resource *a, const struct resource *b)
 {
 	return strcmp(a->name, b->name) == 0 && strcmp(a->gtick, b->gtick) == 0;
 }
@@ -48,7 +47,7 @@ is_same_resource(const struct fleet_resource *a,
  */
 static uint32_t
 fleet_tree_add_resource(struct profile *profile,
-                        const struct fleet_resource *from, struct error *error)
+                        const struct resource *from, struct error *error)
 {
 	const char *name = from->name;
 
@@ -111,6 +110,13 @@ fleet_tree_add_sources(const struct fleet_making *making, struct error *error)
 	return 0;
 }
 
+/* What a hit of a fleet's is in hits of the profile's. */
+static uint64_t
+gticks_of_hit(const struct resource *from, const struct resource *to)
+{
+	return to->interval == from->interval ? 1 : from->interval;
+}
+
 /* Resources come sorted by name, gtick and interval. */
 static int
 make_resources(struct fleet_making *making, struct error *error)
@@ -119,38 +125,22 @@ make_resources(struct fleet_making *making, struct error *error)
 	const struct fleet *fleet = making->fleet;
 
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
-		const struct fleet_resource *from = &fleet->resources[r];
+		const struct resource *from = &fleet->resources[r].column;
 
-		if (r > 0 && is_same_resource(from - 1, from)) {
-			struct resource *to;
-
-			making->resource[r] = making->resource[r - 1];
-			to = &profile->resources[making->resource[r]];
-			to->interval = 1;
-			if (to->counting != from->counting)
-				to->counting = COUNTING_UNKNOWN;
-			continue;
-		}
-		making->resource[r] = fleet_tree_add_resource(profile, from,
-		                                              error);
+		making->resource[r] = r > 0 &&
+		    is_same_resource(&fleet->resources[r - 1].column, from) ?
+		    making->resource[r - 1] :
+		    fleet_tree_add_resource(profile, from, error);
 		if (making->resource[r] == UINT32_MAX)
 			return -1;
-		profile->resources[making->resource[r]].first_column =
-		    UINT32_MAX;
-		profile->resources[making->resource[r]].counting =
-		    from->counting;
+		merge_column(&profile->resources[making->resource[r]], from, 0);
 	}
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
-		const struct fleet_resource *from = &fleet->resources[r];
+		const struct resource *from = &fleet->resources[r].column;
 		struct resource *to =
 		    &profile->resources[making->resource[r]];
 
-		making->factor[r] = to->interval == from->interval ? 1 :
-		                    from->interval;
-		to->n_files += (uint32_t)(from->n_files < UINT32_MAX -
-		    to->n_files ? from->n_files : UINT32_MAX - to->n_files);
-		if (from->first_column < to->first_column)
-			to->first_column = from->first_column;
+		making->factor[r] = gticks_of_hit(from, to);
 		merge_add_losses(to, from->lost, making->factor[r]);
 	}
 	sort_resources(making);
@@ -166,7 +156,7 @@ fleet_tree_add_counts(const struct fleet_making *making, uint32_t node,
 {
 	if (__builtin_mul_overflow(hits, making->factor[r], &hits))
 		return error_set(error, "the sum of %s exceeds 64 bits",
-		                 making->fleet->resources[r].name);
+		                 making->fleet->resources[r].column.name);
 	return hits == 0 && samples == 0 ? 0 :
 	    tree_builder_add(making->builder, node, making->resource[r], hits,
 	                     samples, error);
@@ -512,13 +502,13 @@ fleet_has_members_apart(const struct fleet *fleet)
 }
 
 /* The first resource: what most files have comes first. */
-static const struct fleet_resource *
+static const struct resource *
 fleet_first_resource(const struct fleet *fleet)
 {
-	const struct fleet_resource *first = fleet->resources;
+	const struct resource *first = &fleet->resources[0].column;
 
 	for (uint32_t r = 1; r < fleet->n_resources; r++) {
-		const struct fleet_resource *other = &fleet->resources[r];
+		const struct resource *other = &fleet->resources[r].column;
 
 		if (other->n_files > first->n_files ||
 		    (other->n_files == first->n_files &&
@@ -528,35 +518,38 @@ fleet_first_resource(const struct fleet *fleet)
 	return first;
 }
 
-/* Fills in what hits of the resource count for; 0: they are of another one. */
-static const struct fleet_resource *
-choose_resource(const struct fleet_making *making, const char *name)
+/*
+ * The resource, as the sum of all intervals; and what hits of the fleet's count
+ * for in it, 0: they are of another one.  -1 if there is none of that name.
+ */
+static int
+choose_resource(const struct fleet_making *making, const char *name,
+                struct resource *sum)
 {
 	const struct fleet *fleet = making->fleet;
-	const struct fleet_resource *found = name == NULL ?
+	const struct resource *found = name == NULL ?
 	    fleet_first_resource(fleet) : NULL;
-	bool is_one = true;
 
-	for (uint32_t r = 0; r < fleet->n_resources; r++) {
-		const struct fleet_resource *other = &fleet->resources[r];
-
-		making->factor[r] = 0;
-		if (found == NULL && strcmp(other->name, name) == 0)
-			found = other;
-		if (found == NULL || !is_same_resource(found, other))
-			continue;
-		making->factor[r] = other->interval;
-		is_one &= other->interval == found->interval;
-	}
-	for (uint32_t r = 0; is_one && r < fleet->n_resources; r++)
-		making->factor[r] = making->factor[r] > 0;
-	return found;
+	for (uint32_t r = 0; found == NULL && r < fleet->n_resources; r++)
+		if (strcmp(fleet->resources[r].column.name, name) == 0)
+			found = &fleet->resources[r].column;
+	if (found == NULL)
+		return -1;
+	*sum = (struct resource){ .name = found->name, .gtick = found->gtick,
+		                  .interval = found->interval };
+	for (uint32_t r = 0; r < fleet->n_resources; r++)
+		if (is_same_resource(found, &fleet->resources[r].column))
+			merge_column(sum, &fleet->resources[r].column, 0);
+	for (uint32_t r = 0; r < fleet->n_resources; r++)
+		making->factor[r] =
+		    is_same_resource(found, &fleet->resources[r].column) ?
+		    gticks_of_hit(&fleet->resources[r].column, sum) : 0;
+	return 0;
 }
 
 static int
-fleet_tree_add_parts(struct fleet_making *making,
-                     const struct fleet_resource *from, uint32_t n,
-                     struct error *error)
+fleet_tree_add_parts(struct fleet_making *making, const struct resource *from,
+                     uint32_t n, struct error *error)
 {
 	struct profile *profile = making->profile;
 
@@ -564,14 +557,15 @@ fleet_tree_add_parts(struct fleet_making *making,
 		return error_set(error, "%" PRIu32 " members, and at most %d "
 		                 "can be told apart", n, RESOURCES_MAX);
 	for (uint32_t part = 0; part < n; part++) {
-		const uint64_t factor = making->factor[from -
-		    making->fleet->resources];
+		struct resource *to;
 
 		if (profile_add_resource(profile, from->name, from->gtick,
-		        factor == 1 ? from->interval : 1, error) == UINT32_MAX)
+		                         from->interval, error) == UINT32_MAX)
 			return -1;
-		profile->resources[part].part = part;
-		profile->resources[part].counting = from->counting;
+		to = &profile->resources[part];
+		to->part = part;
+		to->counting = from->counting;
+		to->drawn_most = from->drawn_most;
 	}
 	return 0;
 }
@@ -585,7 +579,7 @@ fleet_tree_add_part(const struct fleet_making *making, uint32_t row,
 		return 0;
 	if (__builtin_mul_overflow(hits, making->factor[r], &hits))
 		return error_set(error, "the sum of %s exceeds 64 bits",
-		                 making->fleet->resources[r].name);
+		                 making->fleet->resources[r].column.name);
 	return tree_builder_add(making->builder, making->node_of_row[row],
 	                        part, hits, samples, error);
 }
@@ -623,16 +617,16 @@ fleet_make_runs(struct fleet *fleet, const char *name, struct error *error)
 		                       .profile = fleet->profile };
 	const bool are_apart = fleet_has_members_apart(fleet);
 	const uint32_t n = are_apart ? names_count(fleet->values) : 1;
-	const struct fleet_resource *from = NULL;
+	struct resource sum;
 	int result = -1;
 
 	making.factor = memory_array(fleet->n_resources,
 	                             sizeof *making.factor, error);
 	if (making.factor != NULL &&
-	    (from = choose_resource(&making, name)) == NULL)
+	    choose_resource(&making, name, &sum) != 0)
 		error_set(error, "no resource %.100s", name);
-	if (from != NULL &&
-	    fleet_tree_add_parts(&making, from, n, error) == 0 &&
+	if (!error->is_set &&
+	    fleet_tree_add_parts(&making, &sum, n, error) == 0 &&
 	    (making.builder = tree_builder_new(n, error)) != NULL &&
 	    find_nodes_of_rows(&making, error) == 0)
 		result = make_parts(&making, are_apart, error);

@@ -39,7 +39,39 @@ merge_resources_disagree(const struct addend *addends,
 	                 profile_title(addends->profile));
 }
 
-/* Enters a column of an addend, unless the sum has it. */
+/* Which sample has most hits is not known of hits of different intervals. */
+static void
+merge_in_gticks(struct resource *resource)
+{
+	resource->interval = 1;
+	resource->drawn_most = 0;
+}
+
+void
+merge_column(struct resource *sum, const struct resource *from,
+             uint32_t column)
+{
+	const bool is_first = sum->n_files == 0;
+	const uint32_t first = from->n_files > 0 ? from->first_column : column;
+
+	if (is_first) {
+		sum->counting = from->counting;
+		sum->drawn_most = from->drawn_most;
+	}
+	if (sum->counting != from->counting)
+		sum->counting = COUNTING_UNKNOWN;
+	if (from->drawn_most == 0 || sum->drawn_most == 0)
+		sum->drawn_most = 0;
+	else if (from->drawn_most > sum->drawn_most)
+		sum->drawn_most = from->drawn_most;
+	if (sum->interval != from->interval)
+		merge_in_gticks(sum);
+	if (is_first || first < sum->first_column)
+		sum->first_column = first;
+	count_add(&sum->n_files, from->n_files > 0 ? from->n_files : 1);
+}
+
+/* Adds a column of an addend to that of the sum, entered if new. */
 static int
 merge_resource(struct profile *sum, const struct addend *addends,
                const struct addend *addend,
@@ -48,9 +80,10 @@ merge_resource(struct profile *sum, const struct addend *addends,
 	const struct resource *from =
 	    &addend->profile->resources[column->resource];
 	uint64_t interval = from->interval;
-	struct resource *known = NULL;
+	struct resource *to = NULL;
 	uint32_t number;
 
+	/* Parts are compared with each other, so their intervals are equal. */
 	for (uint32_t r = 0; r < sum->n_resources; r++) {
 		struct resource *resource = &sum->resources[r];
 
@@ -60,58 +93,22 @@ merge_resource(struct profile *sum, const struct addend *addends,
 			return merge_resources_disagree(addends,
 			    addend->profile, from, error);
 		if (resource->interval != from->interval) {
-			resource->interval = interval = 1;
-			resource->drawn_most = 0;
+			merge_in_gticks(resource);
+			interval = 1;
 		}
 		if (resource->part == column->part)
-			known = resource;
+			to = resource;
 	}
-	if (known != NULL) {
-		if (known->counting != from->counting)
-			known->counting = COUNTING_UNKNOWN;
-		if (from->drawn_most == 0 || interval != from->interval)
-			known->drawn_most = 0;
-		else if (known->drawn_most > 0 &&
-		         from->drawn_most > known->drawn_most)
-			known->drawn_most = from->drawn_most;
-		return profile_add_source(sum, known, from->source, error);
+	if (to == NULL) {
+		number = profile_add_resource(sum, from->name, from->gtick,
+		                              interval, error);
+		if (number == UINT32_MAX)
+			return -1;
+		to = &sum->resources[number];
+		to->part = column->part;
 	}
-	number = profile_add_resource(sum, from->name, from->gtick, interval,
-	                              error);
-	if (number == UINT32_MAX)
-		return -1;
-	sum->resources[number].part = column->part;
-	sum->resources[number].counting = from->counting;
-	sum->resources[number].drawn_most = interval == from->interval ?
-	    from->drawn_most : 0;
-	return profile_add_source(sum, &sum->resources[number], from->source,
-	                          error);
-}
-
-/*
- * Counts in how many files a resource is, and finds its first column in any of
- * them; n_files is 0 where a profile is a single file.
- */
-static void
-count_files(const struct addend *addends, uint32_t n, struct resource *sum)
-{
-	sum->n_files = 0;
-	sum->first_column = UINT32_MAX;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct counted_column *column = merge_resources_find(
-		    &addends[i], sum->name, sum->part);
-		const struct resource *from;
-		uint32_t first;
-
-		if (column == NULL)
-			continue;
-		from = &addends[i].profile->resources[column->resource];
-		first = from->n_files > 0 ? from->first_column :
-		        column->column;
-		sum->n_files += from->n_files > 0 ? from->n_files : 1;
-		if (first < sum->first_column)
-			sum->first_column = first;
-	}
+	merge_column(to, from, column->column);
+	return profile_add_source(sum, to, from->source, error);
 }
 
 void
@@ -150,8 +147,6 @@ merge_resources(struct profile *sum, const struct addend *addends, uint32_t n,
 			if (merge_resource(sum, addends, &addends[i],
 			                   &addends[i].columns[c], error) != 0)
 				return -1;
-	for (uint32_t r = 0; r < sum->n_resources; r++)
-		count_files(addends, n, &sum->resources[r]);
 	qsort(sum->resources, sum->n_resources, sizeof *sum->resources,
 	      merge_compare_resources);
 	return 0;

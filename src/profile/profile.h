@@ -76,9 +76,10 @@ struct resource {
 	uint64_t drawn_most;
 	/*
 	 * In a sum: the number of files that have it, and its first column in
-	 * any of them.
+	 * any of them.  No files: it is that of a single file.
 	 */
-	uint32_t n_files, first_column;
+	uint64_t n_files;
+	uint32_t first_column;
 };
 
 /*

@@ -68,6 +68,16 @@ struct profile *profile_add_up(const struct addend *addends, uint32_t n,
 int merge_resources(struct profile *sum, const struct addend *addends,
                     uint32_t n, struct error *error);
 
+/*
+ * Columns of several files become one: adds to what is known of how its hits
+ * were counted what is known of another of the same name, part and gtick.  A
+ * sum of different intervals is in gticks.  Not added are the sources, and what
+ * was lost, since the interval may still change.  sum->n_files: 0 before the
+ * first.  column: the other's place in its file.
+ */
+void merge_column(struct resource *sum, const struct resource *from,
+                  uint32_t column);
+
 /* Adds what was lost; factor: what a hit of it is in hits of `to`. */
 void merge_add_losses(struct resource *to, const uint64_t *lost,
                       uint64_t factor);

@@ -210,13 +210,30 @@ read_tallies(struct merged_reading *input, struct error *error)
 
 /* Whether a comes before b, as they are sorted. */
 static bool
-merged_is_before(const struct fleet_resource *a, const struct fleet_resource *b)
+merged_is_before(const struct resource *a, const struct resource *b)
 {
 	int order = strcmp(a->name, b->name);
 
 	if (order == 0)
 		order = strcmp(a->gtick, b->gtick);
 	return order < 0 || (order == 0 && a->interval < b->interval);
+}
+
+/* How a resource was counted. */
+static void
+take_counting(struct merged_reading *input, struct resource *resource)
+{
+	const uint32_t number = take_below(input,
+	    MERGED_DRAWN + COUNTING_EXACT + 1, "an unknown way of counting");
+
+	resource->counting = (enum counting)(number % MERGED_DRAWN);
+	if (number % MERGED_DRAWN > COUNTING_EXACT)
+		merged_reject(input, "an unknown way of counting");
+	if (number < MERGED_DRAWN)
+		return;
+	resource->drawn_most = merged_take(input);
+	if (resource->drawn_most == 0)
+		merged_reject(input, "drawn samples without hits");
 }
 
 static int
@@ -231,7 +248,7 @@ read_resources(struct merged_reading *input, struct error *error)
 		const char *name = merged_take_text(input, error);
 		const char *gtick = merged_take_text(input, error);
 		uint64_t interval = merged_take(input);
-		struct fleet_resource *resource;
+		struct resource *resource;
 
 		if (name == NULL || gtick == NULL)
 			return -1;
@@ -244,16 +261,15 @@ read_resources(struct merged_reading *input, struct error *error)
 		if (fleet_add_resource(fleet, name, gtick, interval, error) ==
 		    UINT32_MAX)
 			return -1;
+		resource = &fleet->resources[r].column;
 		if (fleet->n_resources != r + 1 ||
-		    (r > 0 && !merged_is_before(&fleet->resources[r - 1],
-		                                &fleet->resources[r]))) {
+		    (r > 0 && !merged_is_before(&fleet->resources[r - 1].column,
+		                                resource))) {
 			merged_reject(input, "resources out of order");
 			return 0;
 		}
-		resource = &fleet->resources[r];
 		resource->n_files = merged_take(input);
-		resource->counting = (enum counting)take_below(input,
-		    COUNTING_EXACT + 1, "an unknown way of counting");
+		take_counting(input, resource);
 		resource->first_column = take_below(input, RESOURCES_MAX,
 		                                    "no such column");
 		for (int loss = 0; loss < N_LOSSES; loss++)

@@ -20,6 +20,10 @@ enum {
 	MERGED_FRAME_FLAGS = 64
 };
 
+/* Added to how a resource was counted, if its most hits of a drawn sample
+ * follow. */
+enum { MERGED_DRAWN = 4 };
+
 /* Bits of the process's flags. */
 enum { MERGED_CPU_UNKNOWN = 1, MERGED_CPU_LEAST = 2 };
 

@@ -114,13 +114,17 @@ put_resources(struct output *output)
 
 	merged_write_put(output, fleet->n_resources);
 	for (uint32_t r = 0; r < fleet->n_resources; r++) {
-		const struct fleet_resource *resource = &fleet->resources[r];
+		const struct resource *resource = &fleet->resources[r].column;
+		const bool is_drawn = resource->drawn_most > 0;
 
 		merged_write_put_text(output, resource->name);
 		merged_write_put_text(output, resource->gtick);
 		merged_write_put(output, resource->interval);
 		merged_write_put(output, resource->n_files);
-		merged_write_put(output, resource->counting);
+		merged_write_put(output, resource->counting +
+		                 (is_drawn ? MERGED_DRAWN : 0));
+		if (is_drawn)
+			merged_write_put(output, resource->drawn_most);
 		merged_write_put(output, resource->first_column);
 		for (int loss = 0; loss < N_LOSSES; loss++)
 			merged_write_put(output, resource->lost[loss]);

@@ -160,6 +160,7 @@ struct kept_runs {
 				 * stands for */
 	char *gtick;
 	uint64_t interval;	/* of a hit */
+	uint64_t drawn_most;	/* as of a resource */
 	bool is_seen;		/* the path, in any commit */
 	size_t n_others;	/* commits that lack the resource */
 	struct kept_arrays *arrays;	/* what the series points to */

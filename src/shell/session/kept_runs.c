@@ -13,6 +13,7 @@
 #include "src/base/worker.h"
 #include "src/formats/merged/merging.h"
 #include "src/profile/large_array.h"
+#include "src/profile/profile_merge.h"
 #include "src/views/hits/hits.h"
 
 enum {
@@ -68,8 +69,7 @@ struct kept_outcome {
 	double hits, samples, total;	/* of all runs */
 	bool is_seen;
 	char *gtick;
-	uint64_t interval;
-	enum counting counting;
+	struct resource column;		/* how hits were counted; no texts */
 	struct error why;		/* KEPT_DAMAGED */
 };
 
@@ -254,8 +254,11 @@ count_commit(struct reader_of_runs *reader, size_t commit,
 		outcome->n = outcome->members < RESOURCES_MAX ?
 		    (uint32_t)outcome->members : RESOURCES_MAX;
 	outcome->work = are_apart ? 1 : (double)outcome->members;
-	outcome->interval = resource->interval;
-	outcome->counting = resource->counting;
+	outcome->column = (struct resource){
+		.interval = resource->interval,
+		.counting = resource->counting,
+		.drawn_most = resource->drawn_most,
+	};
 	outcome->gtick = memory_string(resource->gtick, error);
 	outcome->at = reserve_hits(reader, outcome->n, error);
 	if (!error->is_set && !leaves_nothing(&opened->naming,
@@ -348,13 +351,21 @@ kept_runs_free(struct kept_runs *runs)
 	*runs = (struct kept_runs){ 0 };
 }
 
+/* What a hit of a commit is in hits of all. */
+static uint64_t
+kept_factor(const struct kept_runs *runs, const struct kept_outcome *outcome)
+{
+	return runs->interval == outcome->column.interval ? 1 :
+	       outcome->column.interval;
+}
+
 /* Which commits count, and by what unit: fills all but the rows. */
 static int
 use_outcomes(struct kept_runs *runs, struct kept_arrays *arrays,
              struct kept *kept, struct error *why, struct error *error)
 {
+	struct resource sum = { 0 };
 	size_t n_runs = 0, n = 0;
-	bool are_alike = true, are_samples = true;
 	double hits = 0, samples = 0;
 
 	for (size_t i = 0; i < kept->n; i++) {
@@ -367,7 +378,7 @@ use_outcomes(struct kept_runs *runs, struct kept_arrays *arrays,
 		}
 		if (outcome->state == KEPT_READ && runs->gtick == NULL) {
 			runs->gtick = memory_string(outcome->gtick, error);
-			runs->interval = outcome->interval;
+			sum.interval = outcome->column.interval;
 		}
 		if (outcome->state == KEPT_READ && runs->gtick != NULL &&
 		    strcmp(runs->gtick, outcome->gtick) != 0)
@@ -376,8 +387,7 @@ use_outcomes(struct kept_runs *runs, struct kept_arrays *arrays,
 			runs->n_others++;
 			continue;
 		}
-		are_alike &= outcome->interval == runs->interval;
-		are_samples &= outcome->counting == COUNTING_SAMPLED;
+		merge_column(&sum, &outcome->column, 0);
 		n_runs += outcome->n;
 		n++;
 	}
@@ -389,14 +399,14 @@ use_outcomes(struct kept_runs *runs, struct kept_arrays *arrays,
 	arrays->work = memory_array(n_runs, sizeof *arrays->work, error);
 	if (error->is_set)
 		return -1;
-	if (!are_alike)
-		runs->interval = 1;
+	runs->interval = sum.interval;
+	runs->drawn_most = sum.drawn_most;
 	n = n_runs = 0;
 	for (size_t i = 0; i < kept->n; i++) {
 		const struct kept_outcome *outcome = &arrays->outcomes[i];
 		const uint64_t *own = arrays->readers[i %
 		    arrays->n_readers].hits;
-		const uint64_t factor = are_alike ? 1 : outcome->interval;
+		const uint64_t factor = kept_factor(runs, outcome);
 
 		if (outcome->state != KEPT_READ)
 			continue;
@@ -416,8 +426,8 @@ use_outcomes(struct kept_runs *runs, struct kept_arrays *arrays,
 	runs->series = (struct series){
 		.n_points = n, .first = arrays->first,
 		.values = arrays->values, .work = arrays->work,
-		.sample = !are_samples ? 0 : samples > 0 && hits > samples ?
-		    hits / samples : 1,
+		.sample = sum.counting != COUNTING_SAMPLED ? 0 :
+		    sampled_size(hits, samples, sum.drawn_most),
 	};
 	return 0;
 }
@@ -441,8 +451,7 @@ visit_bodies(const struct kept_runs *runs, const struct reader_of_runs *reader,
 		const struct kept_outcome *outcome =
 		    &reader->outcomes[body->commit];
 		struct sum_of_body *sum = &sums[name_of[body->name]];
-		const uint64_t factor = runs->interval == outcome->interval ?
-		    1 : outcome->interval;
+		const uint64_t factor = kept_factor(runs, outcome);
 
 		if (outcome->state != KEPT_READ)
 			continue;
@@ -517,9 +526,8 @@ kept_choose_rows(struct kept_runs *runs, struct sum_of_body *sums, uint32_t n,
 	for (uint32_t i = 0; i < n; i++)
 		if (sums[i].row > 0)
 			arrays->row_samples[sums[i].row - 1] =
-			    sums[i].samples > 0 &&
-			    sums[i].hits > sums[i].samples ?
-			    sums[i].hits / sums[i].samples : 1;
+			    sampled_size(sums[i].hits, sums[i].samples,
+			                 runs->drawn_most);
 	arrays->cells = memory_array(n_runs * n_rows, sizeof *arrays->cells,
 	                             error);
 	return arrays->cells != NULL ? 0 : -1;
