@@ -125,7 +125,7 @@ includes 'of symbols, code include only elf, names and code' \
 includes 'formats include no view, output, shell or command' src/formats \
 	'src/(base|profile|symbols|formats)/.*|lib/cpprofdata\.h'
 includes 'the sampler includes no view, output, shell or command' src/sample \
-	'src/(base|profile|symbols|formats|sample)/.*|lib/cpprofdata\.h|(dwarf|cpython)/.*'
+	'src/(base|profile|symbols|formats|sample)/.*|lib/(cpprofdata\.h|counts\.def)|(dwarf|cpython)/.*'
 includes 'inject includes only base, profile, symbols and dwarf' src/inject \
 	'src/(base|profile|symbols|inject)/.*|lib/(cpprofdata|cpprof-(environment|inside))\.h|dwarf/.*'
 includes 'output includes only base and output' src/output \

@@ -21,10 +21,7 @@ const struct resource_parts *resource_parts;
 const struct resource_row resource_rows[RESOURCE_N] = {
 #define COUNT(id, name, gtick, interval, least, needs_calls, ...) \
 	{ name, gtick, interval, least, needs_calls },
-#define MADE(...)
 #include "lib/counts.def"
-#undef COUNT
-#undef MADE
 };
 
 /* Reads a decimal number.  Returns its end, or NULL if there is none. */

@@ -127,10 +127,7 @@ struct resource_source {
 
 enum resource_id {
 #define COUNT(id, ...) RESOURCE_##id,
-#define MADE(...)
 #include "lib/counts.def"
-#undef COUNT
-#undef MADE
 	RESOURCE_N
 };
 

@@ -16,19 +16,13 @@ const struct count_kind count_kinds[] = {
 #define COUNT(id, word, unit, usual, smallest, by_calls, ...) \
 	{ .name = word, .gtick = unit, .interval = usual, .least = smallest, \
 	  .needs_calls = by_calls, .summary = __VA_ARGS__ },
-#define MADE(...)
 #include "lib/counts.def"
-#undef COUNT
-#undef MADE
 	{ .name = NULL }
 };
 
 const struct count_kind made_counts[] = {
-#define COUNT(...)
 #define MADE(...) { .name = __VA_ARGS__ },
 #include "lib/counts.def"
-#undef COUNT
-#undef MADE
 	{ .name = NULL }
 };
 

@@ -41,9 +41,9 @@
  * inherited; all events of a processor write to one ring buffer.
  */
 
-/* A resource that can be sampled from outside. */
+/* A resource that can be sampled from outside: OUTSIDE in lib/counts.def. */
 struct sample_kind {
-	const char *name;	/* as in lib/counts.def */
+	const char *name;
 	const char *source;	/* for people */
 	uint32_t type;		/* of struct perf_event_attr */
 	uint64_t config;

@@ -72,28 +72,8 @@ enum {
 };
 
 const struct sample_kind sample_kinds[] = {
-	{ "cpu", "perf event cpu-clock, from outside", PERF_TYPE_SOFTWARE,
-	  PERF_COUNT_SW_CPU_CLOCK, 1000, false },
-	{ "real", "perf events cpu-clock and context-switches, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1000, false },
-	{ "page-faults", "perf event page-faults, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, false },
-	{ "major-faults", "perf event major-faults, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1, false },
-	{ "minor-faults", "perf event minor-faults, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, 1, false },
-	{ "context-switches", "perf event context-switches, from outside",
-	  PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 1, true },
-	{ "syscalls", "perf event raw_syscalls:sys_enter, from outside",
-	  PERF_TYPE_TRACEPOINT, 0, 1, true },
-	{ "cycles", "perf event cycles:u, from outside", PERF_TYPE_HARDWARE,
-	  PERF_COUNT_HW_CPU_CYCLES, 1, false },
-	{ "instructions", "perf event instructions:u, from outside",
-	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 1, false },
-	{ "cache-misses", "perf event cache-misses:u, from outside",
-	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 1, false },
-	{ "branch-misses", "perf event branch-misses:u, from outside",
-	  PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 1, false },
+#define OUTSIDE(...) { __VA_ARGS__ },
+#include "lib/counts.def"
 	{ NULL, NULL, 0, 0, 0, false }
 };
 

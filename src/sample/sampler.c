@@ -1116,10 +1116,11 @@ sampler_new(const struct sampler_options *options, struct error *error)
 	sampler->cpu_kind = sampler->wait_resource = UINT_MAX;
 	for (unsigned i = 0; i < options->events.n_kinds; i++) {
 		const struct sample_kind *kind = options->events.kinds[i].kind;
+		const struct count_kind *counted = count_kind_find(kind->name);
 
-		if (kind == sample_kind_find("cpu"))
+		if (counted->is_cpu_time)
 			sampler->cpu_kind = i;
-		if (kind == sample_kind_find("real")) {
+		if (counted->measures_waits && kind != &sample_kind_wait) {
 			sampler->wait_resource =
 			    options->events.kinds[i].resource;
 			sampler->run_kind = i;

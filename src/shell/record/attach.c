@@ -280,12 +280,18 @@ attach_samples_waits(void)
 	return sample_kind_try(&sample_kind_wait, &sees_kernel) == 0;
 }
 
+/* The resource at whose samples one is counted: mostly itself. */
+static const struct count_kind *
+attach_sampled(const struct count_kind *kind)
+{
+	return kind->follows != NULL ? count_kind_find(kind->follows) : kind;
+}
+
 /* The event that samples a resource from outside; NULL: there is none. */
 static const struct sample_kind *
 attach_event(const struct count_kind *kind)
 {
-	return sample_kind_find(kind->follows != NULL ? kind->follows :
-	                        kind->name);
+	return sample_kind_find(attach_sampled(kind)->name);
 }
 
 /* Whether samples are to be few: see FEW_PROCESSORS. */
@@ -305,8 +311,8 @@ attach_is_sparing(const struct attach *attach)
 uint64_t
 attach_interval(const struct attach *attach, const struct count_kind *kind)
 {
-	return attach_event(kind) == sample_kind_find("cpu") &&
-	    attach_is_sparing(attach) ? SPARING_INTERVAL_US : kind->interval;
+	return attach_sampled(kind)->is_cpu_time && attach_is_sparing(attach) ?
+	    SPARING_INTERVAL_US : kind->interval;
 }
 
 const char *

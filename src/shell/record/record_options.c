@@ -398,8 +398,8 @@ check_calls(const struct record_options *options, struct error *error)
 	     i < options->n_resources; i++) {
 		const struct chosen_resource *chosen = &options->resources[i];
 
-		if (strcmp(chosen->kind->name, "real") == 0 &&
-		    chosen->interval != 0 && chosen->interval < least)
+		if (chosen->kind->measures_waits && chosen->interval != 0 &&
+		    chosen->interval < least)
 			return error_set(error, "--calls: expected an interval "
 			                 "of real of at least %" PRIu64 " us, "
 			                 "the kernel's tick, but it is %" PRIu64,
