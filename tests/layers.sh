@@ -225,6 +225,34 @@ claim 'a table tells resources apart (lib/counts.def), not code by their names' 
 	sources src/profile src/refine src/noise src/views src/sample \
 	src/formats/cpprofdata | search "strn?cmp ?\([^\"]*\"($resources)\"")"
 
+# A row of the manual's table may be of several, each with its gtick or all with
+# one.
+claim 'the manual has each resource with its gtick (5.1)' "$(
+	sed -nE 's/^COUNT\([A-Z_]+, "([a-z-]+)", "([a-z]+)".*/\1 \2/p' \
+		lib/counts.def | awk -F '|' '
+		NR == FNR && /^### 5\.1 / { is_there = 1 }
+		NR == FNR && /^### 5\.2 / { is_there = 0 }
+		NR == FNR && is_there && /^\| `/ { rows[++n] = $0 }
+		NR == FNR { next }
+		{
+			split($0, wanted, " ")
+			found = 0
+			for (i = 1; i <= n; i++) {
+				split(rows[i], cells, "|")
+				n_names = split(cells[2], names, ",")
+				n_units = split(cells[3], units, ",")
+				for (k = 1; k <= n_names; k++) {
+					gsub(/[` ]/, "", names[k])
+					unit = units[n_units == n_names ? k : 1]
+					gsub(/ /, "", unit)
+					found += names[k] == wanted[1] &&
+						unit == wanted[2]
+				}
+			}
+			if (found != 1)
+				print wanted[1], wanted[2] ": " found + 0
+		}' doc/manual.md -)"
+
 # A thread sanitizer's functions of these names wait for locks that the
 # interrupted thread may hold.
 claim 'handlers make these calls directly (lib/base/files.h, process.h)' \
