@@ -27,8 +27,10 @@ def consume(resources, mode, argument, *below, **keywords):
     run = Run(*below, CONSUMER, mode, str(argument),
               CPPROF_RESOURCES=resources, **keywords)
     words = run.err.split()
-    run.usage = dict(zip(('minor', 'major', 'switches'),
-                         map(int, words[-3:]))) if len(words) >= 3 else {}
+    run.usage = dict(zip(('minor', 'major', 'voluntary', 'involuntary'),
+                         map(int, words[-4:]))) if len(words) >= 4 else {}
+    run.usage['switches'] = sum(run.usage.get(reason, 0)
+                                for reason in ('voluntary', 'involuntary'))
     return run
 
 
@@ -111,6 +113,24 @@ def switches_are_where_a_thread_waits():
     close(profile.hits, run.usage['switches'], 10)
 
 
+def switches_are_told_apart_by_their_reason():
+    """By the books of the thread, which naps and then gives way."""
+    need_events('voluntary-switches')
+    for interval in 1, 7:
+        run = consume(f'voluntary-switches:{interval},'
+                      f'involuntary-switches:{interval}', 'turns', 1000)
+        assert run.status == 0, run.err
+        books = [[int(n) for n in line.split()]
+                 for line in run.out.splitlines()]
+        for path, counts in zip(('wait_often', 'give_way'), books):
+            for reason, true in zip(('voluntary', 'involuntary'), counts):
+                found = gticks(run.one().of(reason + '-switches'), path)
+                # Switches while a sample is taken are not the program's.
+                close(found, true, 10 + interval + 0.02 * true)
+        (naps, _), (_, ways) = books
+        assert naps >= 990 and ways >= 100, books
+
+
 def time_is_sampled_between_ticks():
     need_events('cpu:500')
     run = collector.target('spin', 500, CPPROF_RESOURCES='cpu:500')
@@ -152,15 +172,19 @@ def powers_of_two_do_not_keep_step():
 
 
 def without_events_ticks_count():
-    run = consume('page-faults:10,context-switches:1,cpu:1000', 'faults',
-                  400, before=forbid_events)
+    run = consume('page-faults:10,voluntary-switches:1,context-switches:1,'
+                  'involuntary-switches:1,cpu:1000', 'faults', 400,
+                  before=forbid_events)
     assert run.status == 0
     profile = run.one()
     faults = profile.of('page-faults')
-    for resource in profile.resources[:2]:
+    for resource in profile.resources[:4]:
         assert resource.is_coarse
         assert resource.source == "kernel's count at each tick"
-    assert profile.resources[2].source == 'thread CPU timer'
+    assert profile.resources[4].source == 'thread CPU timer'
+    close(profile.of('context-switches').hits,
+          sum(profile.of(reason + '-switches').hits
+              for reason in ('voluntary', 'involuntary')), 10)
     close(faults.hits * 10, run.usage['minor'] + run.usage['major'], 10000)
     assert faults.hits_with('touch') >= 0.5 * faults.hits
 
@@ -304,6 +328,7 @@ CASES = (
     all_at_once_begin_well,
     faults_of_both_kinds_add_up,
     switches_are_where_a_thread_waits,
+    switches_are_told_apart_by_their_reason,
     time_is_sampled_between_ticks,
     intervals_do_not_keep_step, powers_of_two_do_not_keep_step,
     without_events_ticks_count,

@@ -148,7 +148,7 @@ perf_event_open(const struct resource_source *source, uint64_t period,
 	if (*view == PERF_SEES_ALL)
 		fd = open_event(source, period, column, PERF_SEES_ALL);
 	if (is_forbidden(fd) &&
-	    source->usage != USAGE_CONTEXT_SWITCHES) {
+	    source->usage < USAGE_CONTEXT_SWITCHES) {
 		*view = PERF_SEES_USER;
 		fd = open_event(source, period, column, PERF_SEES_USER);
 	}

@@ -834,6 +834,11 @@ PERF_COUNT(source_perf_minor_faults, SOFTWARE(PAGE_FAULTS_MIN),
     USAGE_MINOR_FAULTS)
 PERF_COUNT(source_perf_switches, SOFTWARE(CONTEXT_SWITCHES),
     USAGE_CONTEXT_SWITCHES)
+/* Each trap is a switch; the kernel's usage says whether it counts. */
+PERF_COUNT(source_perf_voluntary_switches, SOFTWARE(CONTEXT_SWITCHES),
+    USAGE_VOLUNTARY_SWITCHES)
+PERF_COUNT(source_perf_involuntary_switches, SOFTWARE(CONTEXT_SWITCHES),
+    USAGE_INVOLUNTARY_SWITCHES)
 PERF_COUNT(source_perf_cycles, HARDWARE(CPU_CYCLES), USAGE_NONE)
 PERF_COUNT(source_perf_instructions, HARDWARE(INSTRUCTIONS), USAGE_NONE)
 PERF_COUNT(source_perf_cache_misses, HARDWARE(CACHE_MISSES), USAGE_NONE)

@@ -73,14 +73,17 @@ enum tick_mode tick_mode_read(struct tick_clocks *clocks);
 
 extern const struct resource_source source_user, source_system,
     source_page_faults, source_major_faults, source_minor_faults,
-    source_context_switches;
+    source_context_switches, source_voluntary_switches,
+    source_involuntary_switches;
 
 /* Values of a source's `usage`. */
 enum usage {
 	USAGE_NONE,
 	USAGE_CPU, USAGE_USER, USAGE_SYSTEM,	/* microseconds */
 	USAGE_PAGE_FAULTS, USAGE_MAJOR_FAULTS, USAGE_MINOR_FAULTS,
-	USAGE_CONTEXT_SWITCHES
+	/* Switches, which happen only in the kernel: */
+	USAGE_CONTEXT_SWITCHES, USAGE_VOLUNTARY_SWITCHES,
+	USAGE_INVOLUNTARY_SWITCHES
 };
 
 /*
@@ -455,6 +458,7 @@ extern const struct resource_source source_perf_clock, source_perf_user_clock,
     source_perf_user,
     source_perf_faults,
     source_perf_major_faults, source_perf_minor_faults, source_perf_switches,
+    source_perf_voluntary_switches, source_perf_involuntary_switches,
     source_perf_syscalls, source_perf_cycles, source_perf_instructions,
     source_perf_cache_misses, source_perf_branch_misses;
 

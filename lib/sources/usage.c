@@ -29,6 +29,10 @@ usage_part_of(const struct rusage *usage, unsigned what)
 		return (uint64_t)usage->ru_minflt;
 	case USAGE_CONTEXT_SWITCHES:
 		return (uint64_t)(usage->ru_nvcsw + usage->ru_nivcsw);
+	case USAGE_VOLUNTARY_SWITCHES:
+		return (uint64_t)usage->ru_nvcsw;
+	case USAGE_INVOLUNTARY_SWITCHES:
+		return (uint64_t)usage->ru_nivcsw;
 	default:
 		return (uint64_t)(usage->ru_minflt + usage->ru_majflt);
 	}
@@ -165,3 +169,5 @@ COUNT_COARSELY(source_page_faults, USAGE_PAGE_FAULTS)
 COUNT_COARSELY(source_major_faults, USAGE_MAJOR_FAULTS)
 COUNT_COARSELY(source_minor_faults, USAGE_MINOR_FAULTS)
 COUNT_COARSELY(source_context_switches, USAGE_CONTEXT_SWITCHES)
+COUNT_COARSELY(source_voluntary_switches, USAGE_VOLUNTARY_SWITCHES)
+COUNT_COARSELY(source_involuntary_switches, USAGE_INVOLUNTARY_SWITCHES)

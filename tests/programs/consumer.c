@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ print_usage(void)
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	fprintf(stderr, "%ld %ld %ld\n", usage.ru_minflt, usage.ru_majflt,
-	    usage.ru_nvcsw + usage.ru_nivcsw);
+	fprintf(stderr, "%ld %ld %ld %ld\n", usage.ru_minflt, usage.ru_majflt,
+	    usage.ru_nvcsw, usage.ru_nivcsw);
 }
 
 /* Causes that many page faults, one in each page. */
@@ -202,6 +203,67 @@ run_naps(long n)
 	return 0;
 }
 
+/* Prints how often this thread has left its processor since then. */
+static struct rusage
+print_switches(const struct rusage *since)
+{
+	struct rusage now;
+
+	getrusage(RUSAGE_THREAD, &now);
+	if (since != NULL)
+		printf("%ld %ld\n", now.ru_nvcsw - since->ru_nvcsw,
+		    now.ru_nivcsw - since->ru_nivcsw);
+	return now;
+}
+
+static NOINLINE void
+give_way(long n)
+{
+	while (n-- > 0)
+		sched_yield();
+	sink++;
+}
+
+static NOINLINE void
+wait_often(long n)
+{
+	while (n-- > 0)
+		nap_once();
+	sink++;
+}
+
+static volatile sig_atomic_t has_rival;
+
+static void *
+be_rival(void *unused)
+{
+	while (has_rival)
+		sched_yield();
+	return unused;
+}
+
+/* Naps, and gives way to a thread on the same processor. */
+static int
+run_turns(long n)
+{
+	cpu_set_t one;
+	pthread_t rival;
+	struct rusage since;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	has_rival = sched_setaffinity(0, sizeof one, &one) == 0;
+	if (!has_rival || pthread_create(&rival, NULL, be_rival, NULL) != 0)
+		return 1;
+	since = print_switches(NULL);
+	wait_often(n);
+	since = print_switches(&since);
+	give_way(n);
+	print_switches(&since);
+	has_rival = 0;
+	return pthread_join(rival, NULL) != 0;
+}
+
 static NOINLINE void
 call_once(void)
 {
@@ -357,6 +419,7 @@ static const struct {
 	{ "period", run_period },
 	{ "major", run_major },
 	{ "naps", run_naps },
+	{ "turns", run_turns },
 	{ "calls", run_calls },
 	{ "close", run_close },
 	{ "threads", run_threads },
