@@ -552,7 +552,10 @@ member_of_waits(uint64_t interval, enum counting counting, uint64_t drawn_most)
 	return profile;
 }
 
-/* What members agree on is that of their sum, and of each as a run. */
+/*
+ * What members agree on is that of their sum as one profile, as a merged file,
+ * and of each as a run.
+ */
 static void
 merged_agrees_on_how_hits_were_counted(void **state)
 {
@@ -579,7 +582,8 @@ merged_agrees_on_how_hits_were_counted(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct resource *all = &cases[i].all;
 		struct error error = { 0 };
-		struct profile *members[2], *sum, *runs = profile_new(&error);
+		struct profile *members[2], *sum, *added;
+		struct profile *runs = profile_new(&error);
 		struct fleet *fleet = fleet_new(runs, &error);
 
 		for (int k = 0; k < 2; k++) {
@@ -591,18 +595,22 @@ merged_agrees_on_how_hits_were_counted(void **state)
 			    cases[i].counting[k], cases[i].most[k]);
 			fleet_add_profile(fleet, members[k], &identity, &error);
 		}
+		added = profile_merge(members, 2, &error);
+		assert_non_null(added);
 		sum = sum_of(members, 2);
 		assert_int_equal(fleet_order(fleet, &error), 0);
 		assert_int_equal(fleet_make_runs(fleet, "real", &error), 0);
 		assert_int_equal(runs->n_resources, 2);
-		for (int k = 0; k < 3; k++) {
+		for (int k = 0; k < 4; k++) {
 			const struct resource *found = k < 2 ?
-			    &runs->resources[k] : &sum->resources[0];
+			    &runs->resources[k] : k == 2 ?
+			    sum->resources : added->resources;
 
 			assert_int_equal(found->interval, all->interval);
 			assert_int_equal(found->drawn_most, all->drawn_most);
 			assert_int_equal(found->counting, all->counting);
 		}
+		profile_free(added);
 		profile_free(sum);
 		profile_free(runs);
 	}
