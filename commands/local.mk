@@ -50,6 +50,7 @@ command_sources = \
 	commands/show.c \
 	commands/info.c \
 	commands/record.c \
+	commands/tasks.c \
 	commands/merge.c \
 	commands/mcp.c \
 	commands/load.c \

@@ -6,6 +6,7 @@
 
 static const struct python_layout layout_3_11 = {
 	.interpreters = 40, .next_interpreter = 0, .threads = 16,
+	.modules = 888,
 	.next_thread = 8, .ident = 152, .tid = 160, .current = 56,
 	.base = PYTHON_NO_FIELD,
 	.cframe_current = 8, .cframe_previous = 16,
@@ -27,6 +28,7 @@ static const struct python_layout layout_3_11 = {
 
 static const struct python_layout layout_3_12 = {
 	.interpreters = 40, .next_interpreter = 0, .threads = 72,
+	.modules = 944,
 	.next_thread = 8, .ident = 136, .tid = 144, .current = 56,
 	.base = PYTHON_NO_FIELD,
 	.cframe_current = 0, .cframe_previous = 8,
@@ -78,6 +80,7 @@ enum {
 struct debug_table {
 	unsigned thread, frame, code, object, type, bytes, string;
 	unsigned thread_id, base;	/* of a thread; base: 0: there is none */
+	unsigned modules;		/* of an interpreter */
 	uint32_t tag;
 	const struct python_tasks *tasks;
 	unsigned generator;	/* a part; 0: it has none */
@@ -85,19 +88,20 @@ struct debug_table {
 
 static const struct debug_table debug_3_13 = {
 	.thread = 19, .frame = 28, .code = 34, .object = 44, .type = 46,
-	.bytes = 64, .string = 67, .thread_id = 5, .tasks = &tasks_3_13
+	.bytes = 64, .string = 67, .thread_id = 5, .modules = 5,
+	.tasks = &tasks_3_13
 };
 
 static const struct debug_table debug_3_14 = {
 	.thread = 22, .frame = 31, .code = 39, .object = 50, .type = 52,
-	.bytes = 74, .string = 77, .thread_id = 5, .tag = 1,
-	.tasks = &tasks_3_14, .generator = 83
+	.bytes = 74, .string = 77, .thread_id = 5, .modules = 6,
+	.tag = 1, .tasks = &tasks_3_14, .generator = 83
 };
 
 static const struct debug_table debug_3_15 = {
 	.thread = 22, .frame = 39, .code = 47, .object = 58, .type = 60,
-	.bytes = 86, .string = 89, .thread_id = 8, .base = 5, .tag = 1,
-	.tasks = &tasks_3_15, .generator = 99
+	.bytes = 86, .string = 89, .thread_id = 8, .base = 5, .modules = 6,
+	.tag = 1, .tasks = &tasks_3_15, .generator = 99
 };
 
 #define DEBUG_COOKIE_TEXT "xdebugpy"
@@ -198,6 +202,8 @@ read_debug_offsets(const uint64_t *table, const struct debug_table *parts,
 		.next_interpreter = debug_field(&reader, DEBUG_INTERPRETER, 2,
 		    8),
 		.threads = debug_field(&reader, DEBUG_INTERPRETER, 3, 8),
+		.modules = debug_field(&reader, DEBUG_INTERPRETER,
+		    parts->modules, 8),
 		.next_thread = debug_field(&reader, thread, 2, 8),
 		.current = debug_field(&reader, thread, 4, 8),
 		.base = parts->base == 0 ? PYTHON_NO_FIELD :

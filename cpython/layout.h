@@ -42,6 +42,7 @@ struct python_tasks {
 struct python_layout {
 	uint32_t interpreters;		/* of the runtime: the first one */
 	uint32_t next_interpreter, threads;	/* of an interpreter */
+	uint32_t modules;	/* likewise: its dictionary of modules */
 	uint32_t next_thread, ident, tid;	/* of a thread state */
 	uint32_t current;	/* of a thread state: its frame, or the
 				   _PyCFrame that has it, */

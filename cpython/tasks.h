@@ -31,7 +31,7 @@
  * sets are not live, since the thread may just be moving one; neither is what
  * their entries refer to, until it is proved to be a task or future.
  *
- * Part of walk.h, which includes it.
+ * Included after objects.h, by the same files.
  */
 #ifndef CPPROF_CPYTHON_TASKS_H
 #define CPPROF_CPYTHON_TASKS_H
@@ -244,31 +244,25 @@ python_future_of_partial(struct python_reading *reading, uint64_t partial)
 	    PYTHON_TUPLE_ITEM) : 0;
 }
 
-/* Of the callback of a TaskGroup, the task that has it. */
+/*
+ * Attribute `index` of an instance in the order in which its type's methods first
+ * set them; 0: not known, as where the instance has a dictionary.
+ */
 static uint64_t
-python_task_of_group(struct python_reading *reading, uint64_t method)
+python_attribute(struct python_reading *reading, uint64_t instance,
+    unsigned index)
 {
-	static const char name[] = "TaskGroup._on_task_done";
-	const struct python_tasks *tasks = &reading->layout->tasks;
-	const uint64_t function = python_object_at(reading, method +
-	    PYTHON_METHOD_FUNCTION);
-	const uint64_t group = python_object_at(reading, method +
-	    PYTHON_METHOD_SELF);
 	const unsigned char *numbers;
 	uint64_t values = 0, type;
 
-	if (python_kind(reading, group) != PYTHON_TASK_GROUP ||
-	    python_kind(reading, function) != PYTHON_FUNCTION ||
-	    !python_is_called(reading, function, name, sizeof name))
-		return 0;
-	switch (tasks->values) {
+	switch (reading->layout->tasks.values) {
 	case PYTHON_VALUES_3_11:
-		if (!python_task_word(reading, group - 32, &values))
+		if (!python_task_word(reading, instance - 32, &values))
 			return 0;
 		break;
 	case PYTHON_VALUES_3_12:
 		/* An address less 1; a dictionary has an even one. */
-		if (!python_task_word(reading, group - 24, &values) ||
+		if (!python_task_word(reading, instance - 24, &values) ||
 		    values++ % 2 == 0)
 			return 0;
 		break;
@@ -278,18 +272,35 @@ python_task_of_group(struct python_reading *reading, uint64_t method)
 		 * and whether they are valid: a dictionary may have taken them
 		 * over.
 		 */
-		if (!python_task_word(reading, group + reading->layout->type,
-		    &type) || !python_task_word(reading, type +
-		    PYTHON_TYPE_SIZE, &values) ||
-		    (numbers = python_task_bytes(reading, group + values,
+		if (!python_task_word(reading, instance +
+		    reading->layout->type, &type) || !python_task_word(reading,
+		    type + PYTHON_TYPE_SIZE, &values) ||
+		    (numbers = python_task_bytes(reading, instance + values,
 		    sizeof values)) == NULL ||
-		    numbers[0] <= PYTHON_PARENT || numbers[3] != 1)
+		    numbers[0] <= index || numbers[3] != 1)
 			return 0;
-		values += group + sizeof values;
+		values += instance + sizeof values;
 		break;
 	}
 	return values == 0 ? 0 : python_object_at(reading, values +
-	    PYTHON_PARENT * sizeof values);
+	    index * sizeof values);
+}
+
+/* Of the callback of a TaskGroup, the task that has it. */
+static uint64_t
+python_task_of_group(struct python_reading *reading, uint64_t method)
+{
+	static const char name[] = "TaskGroup._on_task_done";
+	const uint64_t function = python_object_at(reading, method +
+	    PYTHON_METHOD_FUNCTION);
+	const uint64_t group = python_object_at(reading, method +
+	    PYTHON_METHOD_SELF);
+
+	if (python_kind(reading, group) != PYTHON_TASK_GROUP ||
+	    python_kind(reading, function) != PYTHON_FUNCTION ||
+	    !python_is_called(reading, function, name, sizeof name))
+		return 0;
+	return python_attribute(reading, group, PYTHON_PARENT);
 }
 
 /* The task or future that a callback wakes; 0: not known. */
@@ -498,88 +509,6 @@ python_add_task(struct python_reading *reading, uint64_t task, size_t most)
 		fresh->frames[k] = moved;
 	}
 	return fresh->n > from;
-}
-
-/* Whether what runs is a coroutine and not, as more often, a generator. */
-static bool
-python_is_running_coroutine(struct python_reading *reading, uint64_t object)
-{
-	static const char coroutine[] = "coroutine";
-	const unsigned char *name;
-	uint64_t at;
-
-	return python_task_word(reading, object + reading->layout->type,
-	    &at) && python_task_word(reading, at +
-	    reading->layout->type_name, &at) &&
-	    (name = python_task_bytes(reading, at, sizeof coroutine)) !=
-	    NULL && memcmp(name, coroutine, sizeof coroutine) == 0;
-}
-
-/* The task whose coroutine a frame of Handle._run runs; 0: it is none. */
-static uint64_t
-python_run_task(struct python_reading *reading, uint64_t run,
-    uint64_t coroutine)
-{
-	const struct python_tasks *tasks = &reading->layout->tasks;
-	uint64_t at = python_object_at(reading, run + tasks->locals);
-
-	if (python_kind(reading, at) != PYTHON_HANDLE)
-		return 0;
-	at = python_object_at(reading, at + PYTHON_HANDLE_CALLBACK);
-	switch (python_kind(reading, at)) {
-	case PYTHON_STEP:
-		at = python_object_at(reading, at + PYTHON_STEP_TASK);
-		break;
-	case PYTHON_BUILTIN:
-		at = python_object_at(reading, at + PYTHON_BUILTIN_SELF);
-		break;
-	default:
-		return 0;
-	}
-	return python_kind(reading, at) == PYTHON_TASK &&
-	    python_object_at(reading, at + tasks->coroutine) == coroutine ?
-	    at : 0;
-}
-
-/*
- * Adds the frames that await the task whose outermost frame is the last one of
- * python->fresh, if it is a task's.  outer: the next frame of the list; 0:
- * there is none.
- */
-static void
-python_add_tasks(struct python_reading *reading, uint64_t outer)
-{
-	const struct python_layout *layout = reading->layout;
-	const struct python_tasks *tasks = &layout->tasks;
-	struct python_frames *fresh = &reading->python->fresh;
-	const size_t from = fresh->n;
-	const uint64_t frame = fresh->frames[from - 1].frame;
-	uint64_t seen[PYTHON_MAX_TASKS];
-	const unsigned char *bytes;
-	unsigned n = 0, i;
-
-	if (tasks->frame == 0 || outer == 0)
-		return;
-	reading->n_objects = 0;
-	/* A coroutine that a function has called. */
-	bytes = python_task_bytes(reading, frame, PYTHON_FRAME_SIZE);
-	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_GENERATOR)
-		return;
-	bytes = python_task_bytes(reading, outer, PYTHON_FRAME_SIZE);
-	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_THREAD ||
-	    !python_is_running_coroutine(reading, frame - tasks->frame))
-		return;
-	seen[0] = python_run_task(reading, outer, frame - tasks->frame);
-	while (seen[n] != 0 && n + 1 < PYTHON_MAX_TASKS) {
-		seen[n + 1] = python_awaiting_task(reading, seen[n]);
-		n++;
-		/* Tasks that await each other never end. */
-		for (i = 0; i < n && seen[i] != seen[n]; i++)
-			;
-		if (i < n || seen[n] == 0 || !python_add_task(reading,
-		    seen[n], PYTHON_MAX_AWAITING - (fresh->n - from)))
-			break;
-	}
 }
 
 #endif

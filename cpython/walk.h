@@ -31,32 +31,22 @@
  *
  * This is code of two files: that of the collector, which reads its own memory,
  * and that of the sampler outside, which reads another process's.  Each includes
- * this header once, after lib/cpprofdata.h and definitions of these types; the
- * functions that are declared below are its own, too: each file defines them.
+ * this header once, as objects.h says, with these members of its types, too; the
+ * functions that are declared below are its own: each file defines them.
  *
- *	struct python_frame	has frame, code, tag, mark, probed, offset and
- *				native, as lib/python/python.h explains them
- *	struct python_frames	an array of frames: frames, n
- *	struct python_reading	what all functions get: runtime, layout; state,
- *				whose list is read; n_placed, innermost,
- *				outermost, is_partial, is_cut; is_of_array and
- *				n_objects of tasks.h, 0 at first; and python,
- *				which leads to fresh, the frames of this walk,
- *				to states, n_states of PYTHON_MAX_STATES,
- *				n_searched, n_walks and code_type
+ *	struct python_reading	state, whose list is read; n_placed, innermost,
+ *				outermost, is_partial, is_cut; and python
+ *				leads to states, n_states of PYTHON_MAX_STATES,
+ *				and n_searched
  *
  * Async-signal-safe, if the includer's functions are.
  */
 #ifndef CPPROF_CPYTHON_WALK_H
 #define CPPROF_CPYTHON_WALK_H
 
-#include <string.h>
+#include "cpython/objects.h"
+#include "cpython/tasks.h"
 
-#include "cpython/layout.h"
-
-#define PYTHON_MAX_INTERPRETERS 256
-#define PYTHON_MAX_THREADS 65536	/* of an interpreter */
-#define PYTHON_STRING_SIZE 40	/* what is read of a string; all are longer */
 /*
  * The loop changes the list within so many bytes of its start, when it is
  * entered.
@@ -68,22 +58,12 @@
 
 /* ---- the includer's ---- */
 
-/*
- * The bytes at an address of the interpreter's process; NULL: they cannot be
- * read.  is_live: they are of something in use, which cannot be freed meanwhile.
- */
-static inline const unsigned char *python_memory(
-    struct python_reading *reading, uint64_t at, size_t size, bool is_live);
-
 /* Whether a thread state is known to be in use. */
 static inline bool python_is_state_live(uint64_t state);
 
 /* Whether the numbers in a thread state are those of the thread. */
 static inline bool python_is_thread(const struct python_reading *reading,
     uint64_t ident, uint64_t tid);
-
-/* Makes room for n frames; false: there is no memory. */
-static bool python_reserve(struct python_frames *frames, size_t n);
 
 /*
  * Whether a frame is as it was in the last sample; fills in what is known of its
@@ -109,39 +89,6 @@ static inline uint64_t python_native_address(
 /* Whether a native frame is one of greenlet's functions. */
 static inline bool python_is_greenlet(const struct python_reading *reading,
     size_t i);
-
-/* ---- memory ---- */
-
-static inline uint64_t
-python_word(const unsigned char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof word);
-	return word;
-}
-
-static inline uint32_t
-python_half(const unsigned char *at)
-{
-	uint32_t word;
-
-	memcpy(&word, at, sizeof word);
-	return word;
-}
-
-static bool
-python_read_word(struct python_reading *reading, uint64_t at, uint64_t *word,
-    bool is_live)
-{
-	const unsigned char *bytes = at % sizeof *word != 0 ? NULL :
-	    python_memory(reading, at, sizeof *word, is_live);
-
-	if (bytes == NULL)
-		return false;
-	*word = python_word(bytes);
-	return true;
-}
 
 /* ---- the thread's states ---- */
 
@@ -199,170 +146,89 @@ python_find_states(struct python_reading *reading)
 	}
 }
 
-/* ---- code objects ---- */
+/* ---- the task that runs ---- */
 
-static uint64_t
-python_mix(uint64_t tag, uint64_t word)
-{
-	tag = (tag ^ word) * 0x9e3779b97f4a7c15u;
-	return tag ^ tag >> 29;
-}
-
-/*
- * The mark of a code object.  Strings that were freed are often followed by
- * others at the same address, so in 3.11, which does not number its code
- * objects, the name's hash is part of it.  name: the string that the mark's
- * first word leads to; unused otherwise.
- */
-static inline uint64_t
-python_mark(const struct python_layout *layout, const unsigned char *code,
-    const unsigned char *name)
-{
-	const uint64_t first = python_word(code + layout->mark);
-	const uint64_t mark = first ^
-	    python_word(code + layout->mark + sizeof first) << 1;
-
-	return layout->hash == PYTHON_NO_FIELD ? mark :
-	    mark ^ python_word(name + layout->hash) << 2;
-}
-
-/*
- * Whether an object's bytes are a code object's, by its type.  A program that is
- * stripped does not say where that is; then the first type of that name is it,
- * since what a frame executes is a code object or None.
- */
+/* Whether what runs is a coroutine and not, as more often, a generator. */
 static bool
-python_is_code(struct python_reading *reading, const unsigned char *object)
+python_is_running_coroutine(struct python_reading *reading, uint64_t object)
 {
-	static const char text[] = "code";
-	const struct python_layout *layout = reading->layout;
-	const uint64_t type = python_word(object + layout->type);
+	static const char coroutine[] = "coroutine";
 	const unsigned char *name;
 	uint64_t at;
 
-	if (reading->runtime->code_type != 0)
-		return type == reading->runtime->code_type;
-	if (reading->python->code_type == 0 &&
-	    python_read_word(reading, type + layout->type_name, &at, false) &&
-	    (name = python_memory(reading, at, sizeof text, false)) != NULL &&
-	    memcmp(name, text, sizeof text) == 0)
-		reading->python->code_type = type;
-	return type != 0 && type == reading->python->code_type;
+	return python_task_word(reading, object + reading->layout->type,
+	    &at) && python_task_word(reading, at +
+	    reading->layout->type_name, &at) &&
+	    (name = python_task_bytes(reading, at, sizeof coroutine)) !=
+	    NULL && memcmp(name, coroutine, sizeof coroutine) == 0;
 }
 
-/*
- * Whether there is a code object; fills in the frame's tag and the offset of
- * the instruction.
- */
-static bool
-python_read_code(struct python_reading *reading, struct python_frame *frame,
-    uint64_t instruction, bool is_live)
+/* The task whose coroutine a frame of Handle._run runs; 0: it is none. */
+static uint64_t
+python_run_task(struct python_reading *reading, uint64_t run,
+    uint64_t coroutine)
 {
-	const struct python_layout *layout = reading->layout;
-	const unsigned char *code = frame->code % sizeof(uint64_t) != 0 ?
-	    NULL : python_memory(reading, frame->code, layout->code_size,
-	    is_live), *name = NULL;
-	const bool needs_name = layout->hash != PYTHON_NO_FIELD;
-	uint64_t tag, offset;
+	const struct python_tasks *tasks = &reading->layout->tasks;
+	uint64_t at = python_object_at(reading, run + tasks->locals);
 
-	if (code == NULL || !python_is_code(reading, code))
-		return false;
-	tag = python_mix(python_word(code + layout->name),
-	    python_word(code + layout->file));
-	tag = python_mix(tag, python_word(code + layout->lines));
-	tag = python_mix(tag, python_half(code + layout->first_line));
-	if (layout->version != PYTHON_NO_FIELD)
-		tag = python_mix(tag, python_half(code + layout->version));
-	if (needs_name)
-		name = python_memory(reading, python_word(code +
-		    layout->name), PYTHON_STRING_SIZE, is_live);
-	if (name != NULL)
-		tag = python_mix(tag, python_word(name + layout->hash));
-	frame->tag = tag;
-	frame->mark = !needs_name || name != NULL ?
-	    python_mark(layout, code, name) : 0;
-	frame->probed = reading->python->n_walks;
-	offset = instruction - (frame->code + layout->instructions) +
-	    CPPROFDATA_BEFORE_CODE;
-	frame->offset = offset <= 2 * python_word(code + layout->units) &&
-	    offset < CPPROFDATA_AWAITS ? (uint32_t)offset :
-	    CPPROFDATA_NO_INSTRUCTION;
-	return true;
-}
-
-/*
- * Describes a code object.  False if there is none any more.
- */
-static bool
-python_read_description(struct python_reading *reading, uint64_t at,
-    struct python_code *code)
-{
-	const struct python_layout *layout = reading->layout;
-	const unsigned char *bytes = python_memory(reading, at,
-	    layout->code_size, false);
-	uint64_t lines;
-
-	if (bytes == NULL || !python_is_code(reading, bytes))
-		return false;
-	*code = (struct python_code){
-		.name = python_word(bytes + layout->name),
-		.file = python_word(bytes + layout->file),
-		.first_line = python_half(bytes + layout->first_line),
-	};
-	lines = python_word(bytes + layout->lines);
-	bytes = python_memory(reading, lines, layout->bytes, false);
-	if (bytes == NULL)
-		return true;
-	code->lines_size = python_word(bytes + layout->size);
-	if (code->lines_size <= PYTHON_MAX_LINES)
-		code->lines = python_memory(reading, lines + layout->bytes,
-		    code->lines_size, false);
-	if (code->lines == NULL)
-		code->lines_size = 0;
-	return true;
-}
-
-/*
- * Writes a string of the interpreter to text[size] as UTF-8, cut at a character
- * that does not fit, and ended by a NUL.  Returns the length, or SIZE_MAX if it
- * is no string.
- */
-static size_t
-python_read_text(struct python_reading *reading, uint64_t string, char *text,
-    size_t size)
-{
-	const struct python_layout *layout = reading->layout;
-	const unsigned char *bytes = string % sizeof string != 0 ? NULL :
-	    python_memory(reading, string, layout->compact, false);
-	uint64_t length, i;
-	uint32_t state, kind;
-	size_t n = 0;
-
-	if (bytes == NULL)
-		return SIZE_MAX;
-	length = python_word(bytes + layout->length);
-	state = python_half(bytes + layout->state) >> layout->kind_shift;
-	kind = state & 7;
-	/* A character of 1, 2 or 4 bytes; bit 3: compact; bit 4: ASCII. */
-	if ((kind != 1 && kind != 2 && kind != 4) || (state & 8) == 0)
-		return SIZE_MAX;
-	if (length > size)
-		length = size;
-	bytes = python_memory(reading, string + ((state & 16) != 0 ?
-	    layout->ascii : layout->compact), length * kind, false);
-	if (bytes == NULL)
-		return SIZE_MAX;
-	for (i = 0; i < length && n + 5 <= size; i++, bytes += kind) {
-		uint32_t c = 0;
-
-		memcpy(&c, bytes, kind);
-		n += python_put_character((unsigned char *)text + n, c);
+	if (python_kind(reading, at) != PYTHON_HANDLE)
+		return 0;
+	at = python_object_at(reading, at + PYTHON_HANDLE_CALLBACK);
+	switch (python_kind(reading, at)) {
+	case PYTHON_STEP:
+		at = python_object_at(reading, at + PYTHON_STEP_TASK);
+		break;
+	case PYTHON_BUILTIN:
+		at = python_object_at(reading, at + PYTHON_BUILTIN_SELF);
+		break;
+	default:
+		return 0;
 	}
-	text[n] = '\0';
-	return n;
+	return python_kind(reading, at) == PYTHON_TASK &&
+	    python_object_at(reading, at + tasks->coroutine) == coroutine ?
+	    at : 0;
 }
 
-#include "cpython/tasks.h"
+/*
+ * Adds the frames that await the task whose outermost frame is the last one of
+ * python->fresh, if it is a task's.  outer: the next frame of the list; 0:
+ * there is none.
+ */
+static void
+python_add_tasks(struct python_reading *reading, uint64_t outer)
+{
+	const struct python_layout *layout = reading->layout;
+	const struct python_tasks *tasks = &layout->tasks;
+	struct python_frames *fresh = &reading->python->fresh;
+	const size_t from = fresh->n;
+	const uint64_t frame = fresh->frames[from - 1].frame;
+	uint64_t seen[PYTHON_MAX_TASKS];
+	const unsigned char *bytes;
+	unsigned n = 0, i;
+
+	if (tasks->frame == 0 || outer == 0)
+		return;
+	reading->n_objects = 0;
+	/* A coroutine that a function has called. */
+	bytes = python_task_bytes(reading, frame, PYTHON_FRAME_SIZE);
+	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_GENERATOR)
+		return;
+	bytes = python_task_bytes(reading, outer, PYTHON_FRAME_SIZE);
+	if (bytes == NULL || bytes[layout->owner] != PYTHON_OWNED_BY_THREAD ||
+	    !python_is_running_coroutine(reading, frame - tasks->frame))
+		return;
+	seen[0] = python_run_task(reading, outer, frame - tasks->frame);
+	while (seen[n] != 0 && n + 1 < PYTHON_MAX_TASKS) {
+		seen[n + 1] = python_awaiting_task(reading, seen[n]);
+		n++;
+		/* Tasks that await each other never end. */
+		for (i = 0; i < n && seen[i] != seen[n]; i++)
+			;
+		if (i < n || seen[n] == 0 || !python_add_task(reading,
+		    seen[n], PYTHON_MAX_AWAITING - (fresh->n - from)))
+			break;
+	}
+}
 
 /* ---- the list of frames ---- */
 

@@ -298,7 +298,8 @@ main_run(const struct options *options)
 }
 
 /* The commands that may be the first word. */
-static const char *const lone[] = { "record", "merge", "mcp", "keep", NULL };
+static const char *const lone[] = { "record", "tasks", "merge", "mcp", "keep",
+	NULL };
 
 /* Answers a shell that completes the last of these words. */
 static int

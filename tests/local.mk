@@ -66,7 +66,7 @@ script_tests = \
 # lib/local.mk.  tests/run-test.py says what it does if one of them fails.  What all
 # others claim depends on the code alone.
 measured_scripts = \
-	tests/attach.py tests/python-shares.py tests/real-outside.py \
+	tests/attach.py tests/python-parts.py tests/python-shares.py tests/real-outside.py \
 	tests/short-outside.py tests/tasks.py
 recording_scripts = \
 	tests/attached.py tests/compilers.py tests/descendants.py tests/diff.py tests/disasm.py \
@@ -74,7 +74,7 @@ recording_scripts = \
 	tests/mapped.py tests/mcp.py \
 	tests/names.py tests/namespaces.py tests/python.py tests/python-outside.py tests/record.sh \
 	tests/recordings.sh tests/report.py tests/spare-files.py \
-	tests/static.py tests/stepped.py tests/tableless.py \
+	tests/static.py tests/stepped.py tests/tableless.py tests/task-list.py \
 	tests/test-prompt.py \
 	tests/threads.py
 measured_tests += $(measured_scripts)
@@ -308,7 +308,7 @@ tests_test_debug_lines_CFLAGS = $(unit_cflags)
 tests_test_debug_lines_LDADD = $(unit_libs)
 EXTRA_DIST += tests/programs/greenlets.py \
 	tests/programs/pystacks.py tests/programs/pytouch.py \
-	tests/programs/tasks.py \
+	tests/programs/tasks.py tests/programs/waiting.py \
 	tests/programs/named.c
 EXTRA_DIST += tests/programs/inlines.c tests/programs/inlines.cc \
 	tests/programs/jit.c tests/programs/mapped.c tests/programs/kept.cc \

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "src/formats/cpprofdata/cpprofdata_internal.h"
+#include "src/formats/cpprofdata/interpreted.h"
 
 enum { MOST = 64 };
 

@@ -29,6 +29,7 @@ libcore_a_SOURCES += \
 	src/formats/cpprofdata/cpprofdata.c \
 	src/formats/cpprofdata/cpprofdata_calls.c \
 	src/formats/cpprofdata/cpprofdata_internal.h \
+	src/formats/cpprofdata/interpreted.h \
 	src/formats/cpprofdata/cpprofdata_file.c \
 	src/formats/cpprofdata/cpprofdata_functions.c \
 	src/formats/cpprofdata/cpprofdata_file.h \

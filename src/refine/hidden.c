@@ -5,6 +5,13 @@
  * other functions.  Where a hidden frame has a caller, the two become one frame,
  * the caller's: hits of the one are hits of the other, and what the one calls is
  * called by the other.
+ *
+ * Two parts of the interpreter do more than run functions, and get a name that
+ * tells what they do.  A part begins with a function of interpreter.def, and ends
+ * with the first function that Python code, or another module, has:
+ *
+ *	work  _Py_RunGC  gc_collect_main  deduce_unreachable
+ *	work  [garbage collector]-------------------------->
  */
 #include "src/refine/refine.h"
 
@@ -14,9 +21,29 @@
 #include "src/base/memory.h"
 #include "src/profile/large_array.h"
 
-static const char *const interpreter_globs[] = {
-#define INTERPRETER(glob) glob,
+/*
+ * Parts of the interpreter that have a name; bits beside those of enum
+ * hidden_frames.
+ */
+enum {
+	HIDDEN_IN_COLLECTOR = 1 << 4, HIDDEN_IN_GIL_WAIT = 1 << 5,
+	HIDDEN_IN_PART = HIDDEN_IN_COLLECTOR | HIDDEN_IN_GIL_WAIT,
+
+	/* Of a function of an interpreter: what it calls. */
+	HIDDEN_WAITS = 1 << 0,		/* waits for conditions */
+	HIDDEN_CALLS = 1 << 1		/* the interpreter's functions */
+};
+
+static const struct {
+	const char *glob;
+	unsigned char kind;
+} interpreter_globs[] = {
+#define INTERPRETER(glob) { glob, HIDES_INTERPRETER },
+#define GARBAGE_COLLECTOR(glob) { glob, HIDDEN_IN_COLLECTOR },
+#define GIL_WAIT(glob) { glob, HIDDEN_IN_GIL_WAIT },
 #include "src/refine/interpreter.def"
+#undef GIL_WAIT
+#undef GARBAGE_COLLECTOR
 #undef INTERPRETER
 };
 
@@ -44,7 +71,11 @@ struct hidden_known {
 	/* Of interpreters; NULL: no frame is interpreted. */
 	struct pattern *globs[N_INTERPRETER_GLOBS];
 	bool *has_interpreter;		/* [n_modules] */
-	unsigned char *runs;		/* [names] likewise HIDES_INTERPRETER */
+	unsigned char *runs;		/* [names] likewise HIDES_INTERPRETER,
+					 * or the part that begins there; and
+					 * what the function calls */
+	bool *waits;			/* [n_frames] for a condition */
+	uint32_t collector, gil_wait;	/* names of the parts */
 };
 
 /* The modules of interpreters by the name of the evaluation loop. */
@@ -85,6 +116,55 @@ hidden_find_nameless_loops(struct hidden_known *known)
 	}
 }
 
+/* Whether a function of the C library waits for a condition, by its name. */
+static bool
+hidden_is_condition_wait(const char *name)
+{
+	static const char wait[] = "pthread_cond_";
+
+	name += strspn(name, "_");
+	return strncmp(name, wait, sizeof wait - 1) == 0 &&
+	    strstr(name, "wait") != NULL;
+}
+
+/*
+ * Finds the functions that take and hand over the GIL where no symbol says so:
+ * only these wait for conditions.  (The interpreter's locks are semaphores.)  One
+ * that also calls functions of the interpreter may do more than that, so of it
+ * only the place of the call is known.
+ */
+static void
+hidden_find_gil_waits(struct hidden_known *known, uint32_t loop)
+{
+	const struct profile *profile = known->profile;
+	const struct sample_tree *tree = profile->tree;
+
+	for (uint32_t node = 0; node < tree->n_nodes; node++) {
+		const struct frame *frame =
+		    &profile->frames[tree->label[node]], *caller;
+		const uint32_t parent = sample_tree_parent(tree, node);
+		uint32_t function;
+
+		if (parent == NO_NODE)
+			continue;
+		caller = &profile->frames[tree->label[parent]];
+		function = profile->locations[caller->first_location].function;
+		if (caller->is_interpreted || caller->module == NO_MODULE ||
+		    !known->has_interpreter[caller->module] ||
+		    function == loop)
+			continue;
+		if (frame->is_interpreted || (frame->module != NO_MODULE &&
+		        known->has_interpreter[frame->module])) {
+			known->runs[function] |= HIDDEN_CALLS;
+		} else if (hidden_is_condition_wait(names_text(profile->names,
+		               profile->locations[
+		                   frame->first_location].function))) {
+			known->waits[tree->label[parent]] = true;
+			known->runs[function] |= HIDDEN_WAITS;
+		}
+	}
+}
+
 /* Finds the modules that have interpreters, if any frame is interpreted. */
 static int
 hidden_find_interpreters(struct hidden_known *known, struct error *error)
@@ -102,14 +182,21 @@ hidden_find_interpreters(struct hidden_known *known, struct error *error)
 	known->has_interpreter = memory_array(profile->n_modules,
 	    sizeof *known->has_interpreter, error);
 	known->runs = memory_array(names_count(profile->names), 1, error);
+	known->waits = memory_array(profile->n_frames, sizeof *known->waits,
+	                            error);
+	known->collector = names_add(profile->names, HIDDEN_COLLECTOR_NAME,
+	                             strlen(HIDDEN_COLLECTOR_NAME), error);
+	known->gil_wait = names_add(profile->names, HIDDEN_GIL_WAIT_NAME,
+	                            strlen(HIDDEN_GIL_WAIT_NAME), error);
 	if (error->is_set)
 		return -1;
 	if (name != NO_NAME)
 		hidden_find_loops(known, name);
 	/* Another module's interpreter may be stripped. */
 	hidden_find_nameless_loops(known);
+	hidden_find_gil_waits(known, name);
 	for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
-		if ((known->globs[i] = pattern_new(interpreter_globs[i],
+		if ((known->globs[i] = pattern_new(interpreter_globs[i].glob,
 		                                   error)) == NULL)
 			return -1;
 	return 0;
@@ -152,6 +239,7 @@ hidden_known_free(struct hidden_known *known)
 	free(known->by_module);
 	free(known->has_interpreter);
 	free(known->runs);
+	free(known->waits);
 	free(known);
 }
 
@@ -163,22 +251,52 @@ is_python(const struct profile *profile, uint32_t module)
 	               strlen("python")) == 0;
 }
 
-/* Whether a function of that name runs others, if it is an interpreter's. */
-static bool
-runs_functions(struct hidden_known *known, uint32_t name)
+/*
+ * Whether a function of that name runs others, if it is an interpreter's, or
+ * begins one of its parts.
+ */
+static unsigned
+hidden_runs(struct hidden_known *known, uint32_t name)
 {
 	const struct names *names = known->profile->names;
 	unsigned char *runs = &known->runs[name];
 
-	if (*runs == 0) {
-		*runs = HIDDEN_IS_KNOWN;
+	if ((*runs & HIDDEN_IS_KNOWN) == 0) {
+		*runs |= HIDDEN_IS_KNOWN;
 		for (size_t i = 0; i < N_INTERPRETER_GLOBS; i++)
 			if (pattern_matches(known->globs[i],
 			                    names_text(names, name),
 			                    names_length(names, name)))
-				*runs |= HIDES_INTERPRETER;
+				*runs |= interpreter_globs[i].kind;
 	}
-	return (*runs & HIDES_INTERPRETER) != 0;
+	return *runs & ~(unsigned)HIDDEN_IS_KNOWN;
+}
+
+/* The part of the interpreter that begins with location k of a frame; or 0. */
+static unsigned
+hidden_part_of(struct hidden_known *known, uint32_t number, uint32_t k)
+{
+	const struct frame *frame = &known->profile->frames[number];
+	unsigned runs;
+
+	if (known->runs == NULL || frame->module == NO_MODULE ||
+	    frame->is_interpreted || !known->has_interpreter[frame->module])
+		return 0;
+	runs = hidden_runs(known, known->profile->locations[
+	    frame->first_location + k].function);
+	if (k == 0 && (known->waits[number] ||
+	        (runs & (HIDDEN_WAITS | HIDDEN_CALLS)) == HIDDEN_WAITS))
+		return HIDDEN_IN_GIL_WAIT;
+	return runs & HIDDEN_IN_PART;
+}
+
+uint32_t
+hidden_part_name(struct hidden_known *known, uint32_t number, uint32_t k)
+{
+	const unsigned part = hidden_part_of(known, number, k);
+
+	return part == 0 ? NO_NAME : part == HIDDEN_IN_GIL_WAIT ?
+	    known->gil_wait : known->collector;
 }
 
 /* Whether location k of a frame is an interpreter's own. */
@@ -193,7 +311,8 @@ is_interpreters(struct hidden_known *known, const struct frame *frame,
 	    frame->is_interpreted)
 		return false;
 	if (known->has_interpreter[frame->module])
-		return frame->is_made_up || runs_functions(known, name) ||
+		return frame->is_made_up ||
+		    (hidden_runs(known, name) & HIDES_INTERPRETER) != 0 ||
 		    strcmp(names_text(known->profile->names, name),
 		           "main") == 0;
 	return is_python(known->profile, frame->module) &&
@@ -278,7 +397,9 @@ hidden_has_function(const struct profile *profile, unsigned hidden,
 				continue;
 			found = true;
 			is_hidden &= (hidden_kinds_of_location(known, i, k) &
-			              hidden) != 0;
+			              hidden) != 0 ||
+			    ((hidden & HIDES_INTERPRETER) != 0 &&
+			     hidden_part_of(known, i, k) != 0);
 		}
 	}
 	hidden_known_free(known);
@@ -314,6 +435,25 @@ hidden_kernel_hits(const struct profile *profile, uint32_t resource,
 }
 
 /*
+ * The kinds of a frame's location in or at the beginning of a part of the
+ * interpreter, from what they are elsewhere.  part: the caller's.
+ */
+static unsigned
+hidden_kinds_in_part(struct hidden_known *known, uint32_t number, uint32_t k,
+                     unsigned part, unsigned kinds)
+{
+	const struct frame *frame = &known->profile->frames[number];
+	const unsigned own = hidden_part_of(known, number, k);
+
+	if (part == HIDDEN_IN_GIL_WAIT || (part == HIDDEN_IN_COLLECTOR &&
+	        frame->module != NO_MODULE && !frame->is_interpreted &&
+	        known->has_interpreter[frame->module]))
+		return kinds | HIDES_INTERPRETER | part;
+	/* Of a stripped interpreter, it has no name of its own. */
+	return own == 0 ? kinds : (kinds & ~(unsigned)HIDES_INTERPRETER) | own;
+}
+
+/*
  * The kinds of a node, by its location and by its caller's kinds.  A frame's
  * locations have consecutive labels.
  */
@@ -328,8 +468,8 @@ hidden_kinds_of_node(struct hidden_known *known, const uint32_t *frame_of,
 	while (k < label && k + 1 < known->profile->frames[frame].n_locations &&
 	       frame_of[label - k - 1] == frame)
 		k++;
-	kinds = hidden_kinds_of_location(known, frame, k);
-
+	kinds = hidden_kinds_in_part(known, frame, k, caller & HIDDEN_IN_PART,
+	                             hidden_kinds_of_location(known, frame, k));
 	if (known->profile->frames[frame].module != NO_MODULE)
 		return kinds;
 	for (size_t i = 0; i < N_HIDDEN_KINDS; i++)

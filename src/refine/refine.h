@@ -70,6 +70,17 @@ struct hidden_known *hidden_known_new(const struct profile *profile,
 void hidden_known_free(struct hidden_known *known);
 
 /*
+ * What a location of a frame is called where the interpreter's own frames are
+ * hidden (HIDES_INTERPRETER), since a part of the interpreter with a name begins
+ * there; NO_NAME: it keeps its own.
+ */
+#define HIDDEN_COLLECTOR_NAME "[garbage collector]"
+#define HIDDEN_GIL_WAIT_NAME "[waiting for the GIL]"
+
+uint32_t hidden_part_name(struct hidden_known *known, uint32_t frame,
+                          uint32_t k);
+
+/*
  * Finds the nodes whose frames are hidden and belong to their parents' frames:
  * (*joined)[n_nodes], 0 or 1, freed with large_array_free; NULL: there are
  * none.  Outermost hidden frames, such as those of the kernel's threads, stay.

@@ -84,11 +84,16 @@ stacks_make_labels(struct all_labels *labels, struct profile *profile,
 	return 0;
 }
 
-/* The kind of the k-th location that a frame shows. */
+/*
+ * The kind of the k-th location that a frame shows.  known: of hidden frames;
+ * NULL: the interpreter's are shown.
+ */
 static struct frame_kind
 kind_at(const struct profile *profile, const struct all_labels *labels,
-        uint32_t number, uint32_t k)
+        struct hidden_known *known, uint32_t number, uint32_t k)
 {
+	const uint32_t part = known == NULL ? NO_NAME :
+	    hidden_part_name(known, number, k);
 	const struct frame *frame = &profile->frames[number];
 	struct frame_kind kind = {
 		.module = frame->module == NO_MODULE ? NO_NAME :
@@ -101,7 +106,9 @@ kind_at(const struct profile *profile, const struct all_labels *labels,
 		const struct frame_labels *of = &labels->of[g];
 
 		if (labels->used & 1u << g)
-			kind.names[g] = of->labels[of->first[number] +
+			kind.names[g] = part != NO_NAME &&
+			    !granularity_is_whole((enum granularity)g) ? part :
+			    of->labels[of->first[number] +
 			    (granularity_is_whole((enum granularity)g) ?
 			     0 : k)];
 	}
@@ -110,7 +117,7 @@ kind_at(const struct profile *profile, const struct all_labels *labels,
 
 static int
 find_kinds(struct stacks *stacks, const struct all_labels *labels,
-           struct error *error)
+           struct hidden_known *known, struct error *error)
 {
 	const struct profile *profile = stacks->profile;
 	const struct frame_labels *functions =
@@ -124,7 +131,8 @@ find_kinds(struct stacks *stacks, const struct all_labels *labels,
 
 		while (e >= functions->first[i + 1])
 			i++;
-		kind = kind_at(profile, labels, i, e - functions->first[i]);
+		kind = kind_at(profile, labels, known, i,
+		               e - functions->first[i]);
 		stacks->frame_of[e] = i;
 		stacks->kind_of[e] = stacks_add_kind(stacks, &index, &kind,
 		                                     error);
@@ -174,18 +182,16 @@ spread_chains(struct stacks *stacks, const struct sample_tree *tree,
 	return stacks->tree != NULL ? 0 : -1;
 }
 
-/* Hides frames of these kinds. */
+/* Hides frames of these kinds; known: NULL where there are none. */
 static int
-stacks_hide(struct stacks *stacks, unsigned hidden, struct error *error)
+stacks_hide(struct stacks *stacks, unsigned hidden, struct hidden_known *known,
+            struct error *error)
 {
-	struct hidden_known *known;
-	int result;
+	int result = 0;
 
 	if (hidden == 0)
 		return 0;
-	known = hidden_known_new(stacks->profile, error);
-	result = known != NULL ? 0 : -1;
-	if (result == 0 && (hidden & (HIDES_STARTUP | HIDES_INTERPRETER)) != 0)
+	if ((hidden & (HIDES_STARTUP | HIDES_INTERPRETER)) != 0)
 		result = startup_fold(stacks->profile, known, stacks->tree,
 		                      stacks->frame_of, hidden,
 		                      &stacks->folded, &stacks->section,
@@ -195,7 +201,6 @@ stacks_hide(struct stacks *stacks, unsigned hidden, struct error *error)
 	if (result == 0 && (hidden & HIDES_INNER) != 0)
 		result = hidden_join(known, stacks->tree, stacks->frame_of,
 		                     hidden, &stacks->joined, error);
-	hidden_known_free(known);
 	return result;
 }
 
@@ -205,6 +210,8 @@ stacks_make(struct stacks *stacks, struct profile *profile,
             const struct naming_rule *rule, unsigned granularities,
             unsigned hidden, struct error *error)
 {
+	struct hidden_known *known = hidden == 0 ? NULL :
+	    hidden_known_new(profile, error);
 	struct all_labels labels = { 0 };
 	int result = -1;
 
@@ -212,8 +219,8 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 		.profile = profile,
 		.granularity = rule->granularity,
 	};
-	if (stacks_make_labels(&labels, profile, rule, granularities,
-	                       error) == 0) {
+	if (!error->is_set && stacks_make_labels(&labels, profile, rule,
+	        granularities, error) == 0) {
 		const struct frame_labels *functions =
 		    &labels.of[GRANULARITY_FUNCTION];
 		uint32_t n = functions->first[profile->n_frames];
@@ -224,20 +231,26 @@ stacks_make(struct stacks *stacks, struct profile *profile,
 		stacks->kind_of = memory_array(n, sizeof *stacks->kind_of,
 		                               error);
 		if (stacks->frame_of != NULL && stacks->kind_of != NULL &&
-		    find_kinds(stacks, &labels, error) == 0)
+		    find_kinds(stacks, &labels,
+		        (hidden & HIDES_INTERPRETER) != 0 ? known : NULL,
+		        error) == 0)
 			result = spread_chains(stacks, tree, section,
 			                       functions, error);
 	}
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);
 	free(labels.modules);
-	return result == 0 ? stacks_hide(stacks, hidden, error) : -1;
+	if (result == 0)
+		result = stacks_hide(stacks, hidden, known, error);
+	hidden_known_free(known);
+	return result;
 }
 
 /* Gives the locations of a frame the kinds of the names that it is shown by. */
 static int
 find_location_kinds(struct stacks *stacks, const struct all_labels *labels,
-                    struct index *index, uint32_t number, struct error *error)
+                    struct hidden_known *known, struct index *index,
+                    uint32_t number, struct error *error)
 {
 	const struct frame *frame = &stacks->profile->frames[number];
 	const uint32_t *first =
@@ -253,7 +266,7 @@ find_location_kinds(struct stacks *stacks, const struct all_labels *labels,
 			stacks->kind_of[element] = stacks->kind_of[element - 1];
 			continue;
 		}
-		kind = kind_at(stacks->profile, labels, number, k);
+		kind = kind_at(stacks->profile, labels, known, number, k);
 		stacks->kind_of[element] = stacks_add_kind(stacks, index, &kind,
 		                                           error);
 		if (stacks->kind_of[element] == NO_INDEX)
@@ -273,6 +286,8 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 	struct all_labels labels = { 0 };
 	struct index index = { 0 };
 	uint32_t n = profile->n_locations;
+	struct hidden_known *known = hidden == 0 ? NULL :
+	    hidden_known_new(profile, error);
 	int result;
 
 	*stacks = (struct stacks){
@@ -281,7 +296,8 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 		.granularity = rule->granularity,
 		.n_elements = n,
 	};
-	result = keep_sections(stacks, section, tree->n_nodes, error);
+	result = error->is_set ? -1 :
+	    keep_sections(stacks, section, tree->n_nodes, error);
 	if (stacks_make_labels(&labels, profile, rule, granularities,
 	                       error) != 0)
 		result = -1;
@@ -292,13 +308,17 @@ stacks_make_of_locations(struct stacks *stacks, struct profile *profile,
 	    stacks->is_joined == NULL)
 		result = -1;
 	for (uint32_t i = 0; result == 0 && i < profile->n_frames; i++)
-		result = find_location_kinds(stacks, &labels, &index, i,
-		                             error);
+		result = find_location_kinds(stacks, &labels,
+		    (hidden & HIDES_INTERPRETER) != 0 ? known : NULL, &index,
+		    i, error);
 	index_free(&index);
 	for (int g = 0; g < N_GRANULARITIES; g++)
 		frame_labels_free(&labels.of[g]);
 	free(labels.modules);
-	return result == 0 ? stacks_hide(stacks, hidden, error) : -1;
+	if (result == 0)
+		result = stacks_hide(stacks, hidden, known, error);
+	hidden_known_free(known);
+	return result;
 }
 
 void

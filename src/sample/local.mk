@@ -8,6 +8,7 @@ libcore_a_SOURCES += \
 	src/sample/sample_python.c \
 	src/sample/sample_stack.c \
 	src/sample/sample_target.c \
+	src/sample/sample_tasks.c \
 	src/sample/sampler.c \
 	src/sample/sampler.h \
 	src/sample/sampler_files.c \

@@ -13,6 +13,7 @@
  *	sample_held.c	files that only the process can reach
  *	sample_python.c	the frames of CPython's interpreter
  *	sample_interpreters.c	which processes have one
+ *	sample_tasks.c	the tasks of asyncio that wait in a process
  *	sample_file.c	the file of one process
  *	sampler.c	processes and threads from the beginning to the end
  */
@@ -563,6 +564,17 @@ int sample_python_symbols(const struct elf_file *file,
                           struct sample_python_symbols *symbols,
                           struct error *error);
 
+struct python_runtime;
+
+/*
+ * Where the interpreter is in a process that has loaded its module at `bias`.
+ * False: it cannot be read; *is_refused becomes true if the kernel forbids it.
+ */
+bool sample_python_look(uint32_t pid,
+                        const struct sample_python_symbols *symbols,
+                        uint64_t bias, struct python_runtime *runtime,
+                        bool *is_refused);
+
 struct sample_python_process;
 
 /*
@@ -659,6 +671,59 @@ int sample_interpreters_look(struct sample_interpreters *interpreters,
  * mappings have been applied.
  */
 bool sample_interpreters_expect(pid_t pid);
+
+/* ---- sample_tasks.c ---- */
+
+/* The tasks of asyncio in a process, and how long they wait. */
+
+struct sample_task_frame {
+	const char *function, *file;	/* "" where not known */
+	uint32_t line;			/* 0: not known */
+};
+
+enum sample_task_state {
+	SAMPLE_TASK_WAITS,
+	SAMPLE_TASK_READY,		/* for its turn */
+	SAMPLE_TASK_NEW,		/* likewise, for the first time */
+	SAMPLE_TASK_RUNS,
+	SAMPLE_TASK_MOVES		/* between these; not in the list */
+};
+
+struct sample_task {
+	const char *name;
+	enum sample_task_state state;
+	uint64_t address;		/* its id() */
+	uint64_t awaited_by;		/* likewise of the first task that awaits
+					 * it; 0: none is known */
+	const char *awaited_by_name;	/* NULL: likewise */
+	uint32_t thread;		/* that runs its loop, as the process
+					 * numbers it; 0: not known */
+	const struct sample_task_frame *frames;	/* innermost first */
+	size_t n_frames;
+	/* How long it is at this place, as far as that was seen, at a time of
+	 * CLOCK_MONOTONIC. */
+	uint64_t time_ns;
+	uint64_t at_least_ns, less_than_ns;	/* UINT64_MAX: not known */
+};
+
+struct sample_tasks {
+	struct arena arena;
+	struct sample_task *tasks;	/* [n], those that wait longest first */
+	size_t n;
+	size_t n_others;		/* that were never twice at one place */
+	size_t n_looks;
+	bool is_cut;			/* there are more than are read */
+};
+
+/*
+ * Looks at the tasks of a process for so long, or until interrupt_requested is
+ * set; 0: once.  The process runs on.  0; or -1 with *error saying why it has
+ * none, or why they cannot be read, and what to do.  In both cases the result is
+ * freed by sample_tasks_free.
+ */
+int sample_tasks_watch(pid_t pid, uint64_t duration_ns,
+                       struct sample_tasks *tasks, struct error *error);
+void sample_tasks_free(struct sample_tasks *tasks);
 
 /* ---- sample_target.c ---- */
 

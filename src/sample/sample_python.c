@@ -1345,6 +1345,21 @@ python_process_open(struct sample_python_process *process, bool *is_refused)
 	return true;
 }
 
+bool
+sample_python_look(uint32_t pid, const struct sample_python_symbols *symbols,
+                   uint64_t bias, struct python_runtime *runtime,
+                   bool *is_refused)
+{
+	struct sample_python_process process = {
+		.process.pid = pid, .symbols = *symbols, .bias = bias
+	};
+
+	if (!python_process_open(&process, is_refused))
+		return false;
+	*runtime = process.process.runtime;
+	return true;
+}
+
 struct sample_python_process *
 sample_python_add(struct sample_python *python, uint32_t pid,
                   const struct sample_python_symbols *symbols, uint64_t bias,

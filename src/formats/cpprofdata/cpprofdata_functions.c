@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "src/base/memory.h"
+#include "src/formats/cpprofdata/interpreted.h"
 
 enum {
 	FUNCTION_TEXT_MAX = 4096,
@@ -212,13 +213,8 @@ line_of(const struct interpreted_function *function, uint32_t instruction)
 
 /* ---- names ---- */
 
-/*
- * The part of a path by which a function is named: what follows the directory
- * where Python looks for modules, else the last component; of __init__.py and
- * __main__.py, which every package has, with the directory's name.
- */
-static const char *
-shown_path(const char *path)
+const char *
+interpreted_shown_path(const char *path)
 {
 	static const char *const roots[] = { "/site-packages/",
 		"/dist-packages/", "/lib-dynload/" };
@@ -279,10 +275,10 @@ name_function(struct interpreted_functions *functions,
 	else if (is_nameless(name, length) && function->first_line > 0)
 		function->name = names_add_format(names, error,
 		    "%.*s (%s:%" PRIu32 ")", (int)length, name,
-		    shown_path(path), function->first_line);
+		    interpreted_shown_path(path), function->first_line);
 	else
 		function->name = names_add_format(names, error, "%.*s (%s)",
-		    (int)length, name, shown_path(path));
+		    (int)length, name, interpreted_shown_path(path));
 	if (path[0] != '\0')
 		function->file = names_add(names, path, strlen(path), error);
 	module = names_add(functions->modules, path, strlen(path), error);

@@ -100,14 +100,4 @@ int interpreted_functions_find(struct interpreted_functions *functions,
                                struct interpreted_frame *frame,
                                struct error *error);
 
-/*
- * Decodes a line table of CPython 3.11 or later.  Entry i covers the
- * instructions from begins[i], in bytes, to that of the next one, and has
- * lines[i], 0 for none.  Both arrays have room for `size` entries; returns how
- * many there are.
- */
-size_t line_table_decode(const unsigned char *table, size_t size,
-                         uint32_t first_line, uint32_t *begins,
-                         uint32_t *lines);
-
 #endif

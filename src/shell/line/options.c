@@ -238,6 +238,7 @@ options_free(struct options *options)
 static const char help_head[] =
     "usage: cpprof [OPTION]... [PROFILE]...\n"
     "       cpprof record [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+    "       cpprof tasks [OPTION]... PID\n"
     "       cpprof merge [OPTION]... -o OUT PROFILE...\n"
     "       cpprof mcp [OPTION]...\n"
     "\n"
@@ -245,7 +246,8 @@ static const char help_head[] =
     "A PROFILE is a directory that cpprof record wrote, or a file in one of\n"
     "the formats below; a gmon.out needs its program as well. Several are\n"
     "added up; - is standard input. With --base, they are compared: see diff.\n"
-    "cpprof record --help, merge --help and mcp --help show the options of these.\n"
+    "cpprof record --help, tasks --help, merge --help and mcp --help show the\n"
+    "options of these.\n"
     "\n";
 
 static const char help_tail[] =
