@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# python-root.sh DIRECTORY -- python.py, python-outside.py and tasks.py, with the newest
-# CPython.
+# python-root.sh DIRECTORY -- python.py, python-outside.py, python-parts.py, tasks.py
+# and task-list.py, with the newest CPython.
 #
 # Makes a root of Debian's unstable suite in DIRECTORY, if it is empty, and runs
 # the tests in it by chroot, with the cpprof that was built here.  As root, in the
@@ -26,7 +26,8 @@ exec unshare -m sh -eu -c '
 		mkdir -p "$root$folder"
 		mount --bind "$folder" "$root$folder"
 	done
-	for test in python.py python-outside.py tasks.py; do
+	for test in python.py python-outside.py python-parts.py tasks.py \
+		task-list.py; do
 		chroot "$root" env -i PATH=/usr/bin:/bin HOME=/root srcdir="$top" \
 			CPPROF="$build/cpprof" python3.14 "$top/tests/$test"
 	done' sh "$root" "$top" "$build"

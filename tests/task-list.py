@@ -11,17 +11,19 @@ import importlib
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from claims import Claims, rounds  # noqa: E402
-from cpprof import run  # noqa: E402
+from cpprof import CPPROF, run  # noqa: E402
 
 python = importlib.import_module('python')
 PROGRAM = os.path.join(HERE, 'programs', 'waiting.py')
 FRAME = re.compile(r'^(.*) \(([^()]*):(\d+)\)$')
+CPU_S = 60
 # Numbers are cut to milliseconds.
 ROUND_S = 0.0011
 
@@ -174,6 +176,31 @@ def check_moves(claims, version, interpreter):
     claims.check(f'{version}: and is seen to have moved', known > 0)
 
 
+def check_spoiled(claims, version, interpreter):
+    """Memory that leads anywhere: an answer or an error, in a bounded time."""
+    wrong, crashed = [], 0
+    for seed in range(rounds(8)):
+        with program(interpreter) as running:
+            running.tell(f'spoil {seed}')
+            running.process.stdout.readline()
+            done = subprocess.run(
+                [CPPROF, 'tasks', '-F', 'json', '--for', '0',
+                 str(running.process.pid)], capture_output=True, text=True,
+                check=False, preexec_fn=lambda: resource.setrlimit(
+                    resource.RLIMIT_CPU, (CPU_S, CPU_S)))
+            # It may have been faster to end itself.
+            crashed += running.process.poll() is not None
+        if done.returncode not in (0, 1) or (
+                done.returncode == 1 and len(done.stderr.splitlines()) != 1):
+            wrong.append((seed, done.returncode, done.stderr[-500:]))
+        elif done.returncode == 0:
+            json.loads(done.stdout)
+    claims.make(f'{version}: whatever the memory says, there is an answer',
+                wrong)
+    claims.check(f'{version}: and of programs that still run',
+                 crashed <= rounds(8) // 2, crashed)
+
+
 def refused(claims, claim, words, said, status=1):
     done = run('tasks', *words, status=status)
     lines = done.stderr.splitlines()
@@ -208,6 +235,7 @@ def main():
         check_list(claims, version, path)
         check_once(claims, version, path)
         check_moves(claims, version, path)
+        check_spoiled(claims, version, path)
     if found:
         check_errors(claims, list(found.values())[0])
     else:

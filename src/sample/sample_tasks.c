@@ -23,8 +23,8 @@
  *
  * The process is neither stopped nor changed, so what is read may change
  * meanwhile.  Objects are what the names of their types say (cpython/tasks.h);
- * dictionaries, sets and lists have an end, and each look reads TASKS_ARENA
- * bytes at most.  What is told of a task was so in two looks, one after the
+ * dictionaries, sets and lists have an end, and each look reads TASKS_READS
+ * times and TASKS_ARENA bytes at most.  What is told of a task was so in two looks, one after the
  * other.
  */
 #include "src/sample/sample.h"
@@ -54,6 +54,8 @@ enum {
 	TASKS_PAGE = 4096,
 	TASKS_PAGES = 1 << 17,		/* slots for them, a power of two */
 	TASKS_ARENA = 256 << 20,	/* bytes */
+	TASKS_READS = 1 << 25,		/* of memory, however often the same:
+					 * lists may lead back into themselves */
 	TASKS_TEXT = 4096,
 	TASKS_PERIOD_NS = 10000000,	/* from one look to the next, */
 	TASKS_REST = 19,		/* and at least so many times what one
@@ -80,7 +82,7 @@ struct python_frames {
 	size_t n, capacity;
 };
 
-struct python_walk_state {
+struct tasks_frames {
 	struct python_frames fresh;
 	uint64_t n_walks;
 	uint64_t code_type;
@@ -97,13 +99,13 @@ struct tasks_memory {
 		uint32_t turn;
 	} *pages;		/* [TASKS_PAGES] */
 	uint32_t turn;
-	size_t n_pages;
+	size_t n_pages, n_reads;
 };
 
 struct python_reading {
 	const struct python_runtime *runtime;
 	const struct python_layout *layout;
-	struct python_walk_state *python;
+	struct tasks_frames *python;
 	struct tasks_memory *memory;
 	bool is_of_array;
 	unsigned n_objects;
@@ -146,7 +148,7 @@ struct tasks_watch {
 	struct python_runtime runtime;
 	struct tasks_table table;
 	struct tasks_memory memory;
-	struct python_walk_state python;
+	struct tasks_frames python;
 	struct python_reading reading;
 	struct tasks_look now, last;
 	bool has_asyncio;
@@ -199,7 +201,8 @@ python_memory(struct python_reading *reading, uint64_t at, size_t size,
 	struct tasks_page *page;
 
 	(void)is_live;
-	if (at < TASKS_PAGE || at > UINT64_MAX / 2 || size > TASKS_ARENA)
+	if (at < TASKS_PAGE || at > UINT64_MAX / 2 || size > TASKS_ARENA ||
+	    ++memory->n_reads > TASKS_READS)
 		return NULL;
 	if (in + size > TASKS_PAGE)
 		return tasks_memory_read(memory, at, size);
@@ -228,7 +231,7 @@ static void
 tasks_memory_forget(struct tasks_memory *memory)
 {
 	memory->turn++;
-	memory->used = memory->n_pages = 0;
+	memory->used = memory->n_pages = memory->n_reads = 0;
 }
 
 static uint64_t
@@ -1096,7 +1099,7 @@ tasks_look_on(struct tasks_watch *watch, uint64_t duration_ns,
 }
 
 static int
-tasks_run(struct tasks_watch *watch, uint64_t duration_ns,
+tasks_watch_run(struct tasks_watch *watch, uint64_t duration_ns,
           struct error *error)
 {
 	struct task process;
@@ -1133,7 +1136,7 @@ sample_tasks_watch(pid_t pid, uint64_t duration_ns,
 		return -1;
 	watch->pid = pid;
 	watch->result = tasks;
-	result = tasks_run(watch, duration_ns, error);
+	result = tasks_watch_run(watch, duration_ns, error);
 	if (result == 0 && tasks->n > 0)
 		qsort(tasks->tasks, tasks->n, sizeof *tasks->tasks,
 		      tasks_compare);

@@ -3,11 +3,15 @@
 
 Reads lines: "report" prints what the tasks say of themselves, as a line of
 JSON; "push" starts a task that lets the one called mover go on to its next
-place, five times.  Ends with its input.  Two threads have a loop each.
+place, five times; "spoil N" overwrites memory of its tasks at random, and then
+nothing runs any more.  Ends with its input.  Two threads have a loop each.
 """
 import asyncio
+import ctypes
+import gc
 import json
 import os
+import random
 import socket
 import threading
 import time
@@ -126,9 +130,33 @@ def report(loops):
     print(json.dumps({'now': time.monotonic(), 'tasks': tasks}), flush=True)
 
 
+def spoil(seed):
+    """What leads to tasks leads anywhere, perhaps back."""
+    chance = random.Random(seed)
+    tasks = list(asyncio.all_tasks())
+    known = [getattr(asyncio.tasks, name).data
+             for name in ('_all_tasks', '_scheduled_tasks')
+             if hasattr(asyncio.tasks, name)]
+    objects = tasks + [task.get_coro() for task in tasks] + known * 20 + \
+        [asyncio.tasks.__dict__]
+    objects += [one for task in tasks for one in gc.get_referents(task)]
+    values = [0, 1, -1, 1 << 40, 1 << 62] + [id(one) for one in objects]
+    gc.disable()
+    print('spoiled', flush=True)
+    places = [(id(one) + chance.randrange(0, 120, 8), chance.choice(values) +
+               chance.choice((0, 0, 8, 16, 24, 32)))
+              for one in chance.sample(objects, len(objects) // 3)]
+    for at, value in places:
+        ctypes.c_int64.from_address(at).value = value
+    os.read(0, 1)
+    os._exit(0)
+
+
 def read(loops, moves, kept):
     """Obeys the lines that have come; False: there are no more."""
     line = os.read(0, 100).decode()
+    if 'spoil' in line:
+        spoil(int(line.split()[1]))
     if 'report' in line:
         report(loops)
     if 'push' in line:
@@ -167,6 +195,10 @@ async def main():
     await asyncio.get_running_loop().run_in_executor(None, ready.wait)
     asyncio.get_running_loop().add_reader(
         0, lambda: read(loops, moves, kept) or ended.set())
+    every = set(coroutines) | {'gathered-1', 'gathered-2', 'grouped',
+                               'awaited', kept[-1].get_name()}
+    while not every <= set(began):
+        await asyncio.sleep(0)
     print('ready', flush=True)
     wait()
     await ended.wait()
