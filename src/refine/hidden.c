@@ -28,6 +28,7 @@
 enum {
 	HIDDEN_IN_COLLECTOR = 1 << 4, HIDDEN_IN_GIL_WAIT = 1 << 5,
 	HIDDEN_IN_PART = HIDDEN_IN_COLLECTOR | HIDDEN_IN_GIL_WAIT,
+	HIDDEN_IN_HOLDER = 1 << 6,	/* behind LOCK_PAIRS_MARK */
 
 	/* Of a function of an interpreter: what it calls. */
 	HIDDEN_WAITS = 1 << 0,		/* waits for conditions */
@@ -76,6 +77,7 @@ struct hidden_known {
 					 * what the function calls */
 	bool *waits;			/* [n_frames] for a condition */
 	uint32_t collector, gil_wait;	/* names of the parts */
+	uint32_t mark;			/* LOCK_PAIRS_MARK; NO_NAME: none */
 };
 
 /* The modules of interpreters by the name of the evaluation loop. */
@@ -184,6 +186,8 @@ hidden_find_interpreters(struct hidden_known *known, struct error *error)
 	known->runs = memory_array(names_count(profile->names), 1, error);
 	known->waits = memory_array(profile->n_frames, sizeof *known->waits,
 	                            error);
+	known->mark = names_find(profile->names, LOCK_PAIRS_MARK,
+	                         strlen(LOCK_PAIRS_MARK));
 	known->collector = names_add(profile->names, HIDDEN_COLLECTOR_NAME,
 	                             strlen(HIDDEN_COLLECTOR_NAME), error);
 	known->gil_wait = names_add(profile->names, HIDDEN_GIL_WAIT_NAME,
@@ -436,19 +440,32 @@ hidden_kernel_hits(const struct profile *profile, uint32_t resource,
 
 /*
  * The kinds of a frame's location in or at the beginning of a part of the
- * interpreter, from what they are elsewhere.  part: the caller's.
+ * interpreter, from what they are elsewhere, and from the caller's.
  */
 static unsigned
 hidden_kinds_in_part(struct hidden_known *known, uint32_t number, uint32_t k,
-                     unsigned part, unsigned kinds)
+                     unsigned caller, unsigned kinds)
 {
 	const struct frame *frame = &known->profile->frames[number];
-	const unsigned own = hidden_part_of(known, number, k);
+	const bool is_native = frame->module != NO_MODULE &&
+	    !frame->is_interpreted;
+	const unsigned part = caller & HIDDEN_IN_PART;
+	unsigned own;
 
-	if (part == HIDDEN_IN_GIL_WAIT || (part == HIDDEN_IN_COLLECTOR &&
-	        frame->module != NO_MODULE && !frame->is_interpreted &&
-	        known->has_interpreter[frame->module]))
+	if (known->runs == NULL)
+		return kinds;
+	kinds |= caller & HIDDEN_IN_HOLDER;
+	if (frame->module == NO_MODULE && known->profile->locations[
+	        frame->first_location].function == known->mark)
+		return kinds | HIDDEN_IN_HOLDER;
+	if (is_native && (part == HIDDEN_IN_GIL_WAIT ||
+	        (part == HIDDEN_IN_COLLECTOR &&
+	         known->has_interpreter[frame->module])))
 		return kinds | HIDES_INTERPRETER | part;
+	own = hidden_part_of(known, number, k);
+	/* Who has held the GIL and hands it over does not wait for it. */
+	if (own == HIDDEN_IN_GIL_WAIT && (kinds & HIDDEN_IN_HOLDER) != 0)
+		return kinds | HIDES_INTERPRETER | own;
 	/* Of a stripped interpreter, it has no name of its own. */
 	return own == 0 ? kinds : (kinds & ~(unsigned)HIDES_INTERPRETER) | own;
 }
@@ -468,7 +485,7 @@ hidden_kinds_of_node(struct hidden_known *known, const uint32_t *frame_of,
 	while (k < label && k + 1 < known->profile->frames[frame].n_locations &&
 	       frame_of[label - k - 1] == frame)
 		k++;
-	kinds = hidden_kinds_in_part(known, frame, k, caller & HIDDEN_IN_PART,
+	kinds = hidden_kinds_in_part(known, frame, k, caller,
 	                             hidden_kinds_of_location(known, frame, k));
 	if (known->profile->frames[frame].module != NO_MODULE)
 		return kinds;
