@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""field-order.py -- protobuf promises no order of fields.
+"""field-order.py -- what protobuf promises: no order of fields, and others.
 
 Files in pprof's format and in OTLP's are written again with the fields of all
 messages in descending order, as Go's Collector writes them, and in random
 order; each must open as the same profile.  Fields that repeat keep their order
-among each other, which is theirs; lists of numbers may be in pieces.  The same
+among each other, which is theirs; lists of numbers may be in pieces, or each
+number a field by itself; and each message may have fields of a later version,
+which are skipped.  No other messages of protobuf may pass for one of these.  The same
 for the ways in which several messages of OTLP can be in one file.  Speaks TAP.
 """
 import gzip
@@ -37,6 +39,19 @@ OTLP = {1: {1: {1: PAIR}, 2: {1: NUMBERS, 2: {
             1: NUMBERS, 2: {2: PACKED, 3: PACKED, 4: PACKED}, 5: NUMBERS}}},
         2: {1: {5: PACKED}, 2: {3: NUMBERS, 4: PACKED}, 3: NUMBERS,
             4: NUMBERS, 6: PAIR, 7: {1: PACKED}}}
+NAMED = message(1, message(1, message(1, b"service.name") +
+                           message(2, message(1, b"shop"))))
+# Other messages: spans and metrics of OTLP, and a trace of Perfetto's kind.
+OTHERS = {
+    "spans": message(1, NAMED + message(2, NAMED + message(
+        2, message(1, bytes.fromhex("5b8efff798038103d269b633813fc60c")) +
+        message(2, bytes.fromhex("eee19b7ec3c1b174")) + message(5, b"GET")))),
+    "metrics": message(1, NAMED + message(2, NAMED + message(
+        2, message(1, b"hits") + message(2, b"pages") + message(3, b"1")))),
+    "packets": 50 * message(1, number(8, 5) + number(10, 1) +
+                            message(1, number(1, 2) + message(2, b""))),
+    "names": message(2, message(5, b"") + message(5, b"main")),
+}
 
 
 # ---- reading and writing fields ----
@@ -78,19 +93,37 @@ def pieces(content, rng):
     return [content[:cut], content[cut:]]
 
 
-def permuted(data, schema, rng):
+def apart(name, content):
+    """A packed list of numbers as a field for each."""
+    at = 0
+    while at < len(content):
+        begin = at
+        _, at = take_varint(content, at)
+        yield varint(name << 3) + content[begin:at]
+
+
+UNKNOWN = (message(999, b"junk"), number(1000, 5),
+           varint(1001 << 3 | 5) + b"four", varint(1002 << 3 | 1) + b"eight888")
+
+
+def permuted(data, schema, rng, unpacked=False, unknown=False):
     """The same message in another order: descending without rng."""
     queues = {}
     for name, raw, content in fields(data):
         inside = schema.get(name)
         if content is None or inside is None:
             parts = [raw]
+        elif inside is PACKED and unpacked:
+            parts = list(apart(name, content))
         elif inside is PACKED:
             parts = [message(name, part) for part in (
                 pieces(content, rng) if rng else [content])]
         else:
-            parts = [message(name, permuted(content, inside, rng))]
+            parts = [message(name, permuted(content, inside, rng, unpacked,
+                                            unknown))]
         queues.setdefault(name, []).extend(parts)
+    for i, raw in enumerate(UNKNOWN if unknown else ()):
+        queues[999 + i] = [raw]
     order = [name for name, parts in queues.items() for _ in parts]
     if rng:
         rng.shuffle(order)
@@ -180,6 +213,26 @@ def check_orders(folder, name, data, schema):
         claims.check(f"{name}, fields in "
                      f"{'random order %d' % seed if rng else 'descending order'}",
                      got == expected, f"{got[:900]}\n{expected[:900]}")
+    for unpacked, unknown, what in (
+            (True, False, "a field for each number of a list"),
+            (False, True, "fields of a later version"),
+            (True, True, "both of these")):
+        for rng in (None, random.Random(7)):
+            got = shown(write(folder, permuted(data, schema, rng, unpacked,
+                                               unknown)))
+            claims.check(f"{name}, {what}, in "
+                         f"{'random' if rng else 'descending'} order",
+                         got == expected, f"{got[:900]}\n{expected[:900]}")
+
+
+def check_others(folder):
+    """Fields that are not known make no profile of another message."""
+    for name, data in OTHERS.items():
+        for extra in ((b"", b"".join(UNKNOWN)) if name != "names" else
+                      (b"".join(UNKNOWN),)):
+            done = ask(write(folder, data + extra), "body", status=None)
+            claims.check(f"{name}, {len(extra)} bytes more, are no profile",
+                         "unknown format" in done.stderr, done.stderr)
 
 
 def check_framing(folder):
@@ -241,6 +294,7 @@ def main():
         check_orders(folder, "OTLP with times", otlp(60, 10, times=True), OTLP)
         check_framing(folder)
         check_layouts(folder)
+        check_others(folder)
     claims.end()
 
 

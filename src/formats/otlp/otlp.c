@@ -70,8 +70,8 @@ struct otlp_array {
 
 /* What the fields of samples say of the revision. */
 struct otlp_guess {
-	const struct otlp_revision *sure;
-	uint64_t n_attributes;		/* in the dictionary */
+	const struct otlp_revision *sure, *likely;
+	uint64_t n_attributes, n_links;	/* in the dictionary */
 	bool has_list;			/* in field 2 of some sample */
 	bool can_be_values, can_be_attributes;	/* what is in these lists */
 };
@@ -1018,6 +1018,8 @@ otlp_add_sample(struct otlp *input, struct protobuf message,
 			sample.n_times += count_times(&field,
 			    revision->stack != 0 &&
 			    field.wire == PROTOBUF_BYTES);
+		else if (field.wire != PROTOBUF_VARINT)
+			continue;
 		else if (number == revision->stack)
 			sample.stack = field.value;
 		else if (number == revision->start)
@@ -1115,28 +1117,48 @@ visit_times(struct otlp *input, struct protobuf message, struct error *error)
 /*
  * ---- revisions ----
  *
- * By the kinds of fields.  A sample of 1.8 that has values, and neither
- * attributes nor a link, has the same fields as one of 1.10 that has attributes
- * and no values: then each of its times counts.  So both are tried, sample by
- * sample: attributes must be in the table, and each time has a value if there
- * are several values.
+ * By the kinds of fields.  Of a list that is not packed, each number is a field
+ * by itself; a single one could be the index of a link, if there is such a
+ * link.  A sample of 1.8 that has values, and neither attributes nor a link, has
+ * the same fields as one of 1.10 that has attributes and no values: then each
+ * of its times counts.  So both are tried, sample by sample: attributes must be
+ * in the table, and each time has a value if there are several values.
  */
 
-static void
-otlp_guess_field(struct otlp_guess *guess, const struct protobuf_field *field)
-{
-	bool is_list = field->wire == PROTOBUF_BYTES;
+/* What a sample has in one field: a number, or a list that may be unpacked. */
+struct otlp_guess_field {
+	uint64_t n, last;
+	bool is_packed;
+};
 
-	if (field->number == 2 && !is_list)
-		guess->sure = &revisions[2];
-	else if (guess->sure == &revisions[2])
+/* Whether it cannot be a single number, the index of a link. */
+static bool
+otlp_is_list(const struct otlp_guess *guess,
+             const struct otlp_guess_field *field)
+{
+	return field->is_packed || field->n > 1 ||
+	       (field->n > 0 && field->last != 0 &&
+	        field->last >= guess->n_links);
+}
+
+static void
+otlp_guess_fields(struct otlp_guess *guess,
+                  const struct otlp_guess_field *fields)
+{
+	const struct otlp_revision *ten = &revisions[0], *eight = &revisions[1];
+
+	if (guess->sure == &revisions[2])
 		return;
-	else if ((field->number == 3 && is_list) ||
-	         (field->number == 4 && !is_list))
-		guess->sure = &revisions[1];
-	else if ((field->number == 4 && is_list) ||
-	         (field->number == 3 && !is_list))
-		guess->sure = &revisions[0];
+	if (otlp_is_list(guess, &fields[eight->attributes]))
+		guess->sure = eight;
+	else if (otlp_is_list(guess, &fields[ten->values]))
+		guess->sure = ten;
+	else if (fields[ten->values].n > 0)
+		/* Whose link it is has values in front of it. */
+		guess->likely = fields[eight->values].n > 0 ||
+		    fields[eight->values].is_packed ? eight : ten;
+	else if (fields[eight->attributes].n > 0)
+		guess->likely = ten;
 }
 
 static int
@@ -1144,6 +1166,7 @@ otlp_guess_sample(struct otlp *input, struct protobuf message,
                   struct error *error)
 {
 	struct otlp_guess *guess = &input->guess;
+	struct otlp_guess_field fields[5] = { { 0 } };
 	struct protobuf list = message;
 	struct protobuf_field field = { 0 };
 	struct otlp_span numbers;
@@ -1152,13 +1175,20 @@ otlp_guess_sample(struct otlp *input, struct protobuf message,
 
 	while ((found = otlp_next_field(&message, &field, "a sample",
 	                                error)) > 0) {
-		otlp_guess_field(guess, &field);
 		if (field.number == revisions[0].times)
 			n_times += count_times(&field, field.wire ==
 			                       PROTOBUF_BYTES);
+		if (field.number >= sizeof fields / sizeof *fields)
+			continue;
+		fields[field.number].is_packed |= field.wire == PROTOBUF_BYTES;
+		if (field.wire != PROTOBUF_VARINT)
+			continue;
+		fields[field.number].n++;
+		fields[field.number].last = field.value;
 	}
 	if (found < 0)
 		return -1;
+	otlp_guess_fields(guess, fields);
 	if (guess->sure != NULL)
 		return 0;
 	input->numbers.n = 0;
@@ -1185,6 +1215,10 @@ otlp_guess_profile(struct otlp_guess *guess, const struct protobuf_field *field)
 {
 	bool is_bytes = field->wire == PROTOBUF_BYTES;
 
+	/* Only 1.7 has locations here, packed or not, and later ones a time. */
+	if (field->number == revisions[2].locations &&
+	    (is_bytes || field->wire == PROTOBUF_VARINT))
+		guess->sure = &revisions[2];
 	/* A profile's id, and its dropped attributes. */
 	if (guess->sure == NULL &&
 	    ((field->number == 8 && is_bytes) ||
@@ -1444,15 +1478,17 @@ otlp_find_revision(struct otlp *input, struct protobuf message,
 
 	*guess = (struct otlp_guess){ .can_be_values = true,
 		.can_be_attributes = true };
-	while (protobuf_next(&dictionary, &field) == PROTOBUF_FIELD)
+	while (protobuf_next(&dictionary, &field) == PROTOBUF_FIELD) {
 		guess->n_attributes += field.number ==
 		                       OTLP_DICTIONARY_ATTRIBUTES;
+		guess->n_links += field.number == OTLP_DICTIONARY_LINKS;
+	}
 	if (visit_profiles(input, message, visit_revision, error) != 0)
 		return -1;
 	is_second = guess->has_list && guess->can_be_values &&
 	            !guess->can_be_attributes;
 	input->revision = guess->sure != NULL ? *guess->sure :
-	                  revisions[is_second];
+	    guess->likely != NULL ? *guess->likely : revisions[is_second];
 	return 0;
 }
 

@@ -2,8 +2,10 @@
 /* otlp_messages.c -- which messages an input has, and whether they are OTLP's.
  *
  * Protobuf promises no order of fields: Go's writers begin with the last one,
- * others with the first.  So the probe knows which fields each message may
- * have, and goes as far as the head of the file reaches.
+ * others with the first.  It promises that fields of a later version are skipped,
+ * too.  So the probe knows which fields each message has, goes as far as the
+ * head of the file reaches, and where there are others asks for more that
+ * speaks for OTLP.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@ enum otlp_kind {
 	OTLP_PROFILE, OTLP_DICTIONARY, OTLP_NUMBERS, OTLP_ENTRY, OTLP_TEXT
 };
 
-enum { OTLP_ENTRY_FIELDS = 8, OTLP_DEPTH = 6 };
+enum { OTLP_ENTRY_FIELDS = 8, OTLP_PROFILE_FIELDS = 20, OTLP_DEPTH = 6,
+       OTLP_ITEMS_ENOUGH = 32	/* of tables */ };
 
 static const struct otlp_kind_field {
 	enum otlp_kind in;
@@ -43,7 +46,7 @@ static const struct otlp_kind_field {
 	{ OTLP_DICTIONARY, OTLP_DICTIONARY_MAPPINGS, OTLP_ENTRY },
 	{ OTLP_DICTIONARY, OTLP_DICTIONARY_LOCATIONS, OTLP_ENTRY },
 	{ OTLP_DICTIONARY, OTLP_DICTIONARY_FUNCTIONS, OTLP_NUMBERS },
-	{ OTLP_DICTIONARY, 4, OTLP_ENTRY },
+	{ OTLP_DICTIONARY, OTLP_DICTIONARY_LINKS, OTLP_ENTRY },
 	{ OTLP_DICTIONARY, OTLP_DICTIONARY_STRINGS, OTLP_TEXT },
 	{ OTLP_DICTIONARY, OTLP_DICTIONARY_ATTRIBUTES, OTLP_ENTRY },
 	{ OTLP_DICTIONARY, OTLP_DICTIONARY_STACKS, OTLP_ENTRY },
@@ -51,16 +54,23 @@ static const struct otlp_kind_field {
 
 /* What speaks for OTLP in the part of a message that was seen. */
 struct otlp_signs {
-	bool has_profile;	/* a type or samples of a profile */
-	bool has_zero;		/* a table of a dictionary begins with a zero
-				 * value, as they all must */
+	bool has_profile;	/* a type or samples of a profile, */
+	bool has_numbers;	/* and one of them has a field that is known */
+	unsigned n_tables;	/* of a dictionary that have begun; each must
+				 * with a zero value, */
+	unsigned n_zeros;	/* as these do */
+	size_t n_items;		/* of all tables */
 	bool has_resource_profiles, has_dictionary;
+	bool has_unknown;	/* fields of no version that is known */
 };
 
 struct otlp_open {
 	struct protobuf rest;
 	enum otlp_kind kind;
 	uint32_t seen;		/* of a dictionary: tables that have begun */
+	bool is_first;		/* it begins one of these */
+	bool is_in_profile;	/* a type or a sample */
+	bool has_known;		/* a field that is known */
 };
 
 static const struct otlp_kind_field *
@@ -75,22 +85,37 @@ otlp_find_kind(enum otlp_kind in, uint32_t number)
 	return NULL;
 }
 
-/* Whether a field that has no row may be there. */
+/* The greatest number of the fields that a message is known to have. */
+static uint32_t
+otlp_last_field(enum otlp_kind in)
+{
+	switch (in) {
+	case OTLP_NUMBERS:
+	case OTLP_ENTRY:
+		return OTLP_ENTRY_FIELDS;
+	case OTLP_PROFILE:
+		return OTLP_PROFILE_FIELDS;
+	case OTLP_DICTIONARY:
+		return OTLP_DICTIONARY_STACKS;
+	case OTLP_DATA:
+		return OTLP_DATA_DICTIONARY;
+	default:
+		return 3;
+	}
+}
+
+/* Whether a field that has no row, and no unknown number, may be there. */
 static bool
 otlp_may_have(enum otlp_kind in, const struct protobuf_field *field)
 {
 	switch (in) {
 	case OTLP_NUMBERS:
-		return field->number <= OTLP_ENTRY_FIELDS &&
-		       field->wire == PROTOBUF_VARINT;
+		return field->wire == PROTOBUF_VARINT;
 	case OTLP_ENTRY:
-		return field->number <= OTLP_ENTRY_FIELDS;
 	case OTLP_PROFILE:
-		return field->number < 20;
+		return true;
 	case OTLP_RESOURCE:
 		return field->number == 2 && field->wire == PROTOBUF_VARINT;
-	case OTLP_RESOURCE_PROFILES:
-		return field->number == 1000;
 	default:
 		return false;
 	}
@@ -98,17 +123,19 @@ otlp_may_have(enum otlp_kind in, const struct protobuf_field *field)
 
 static void
 otlp_note_sign(struct otlp_open *open, const struct protobuf_field *field,
-               struct otlp_signs *signs)
+               struct otlp_open *inside, struct otlp_signs *signs)
 {
 	if (open->kind == OTLP_DATA) {
 		signs->has_dictionary |= field->number == OTLP_DATA_DICTIONARY;
 		signs->has_resource_profiles |= field->number ==
 		    OTLP_DATA_RESOURCE_PROFILES;
 	} else if (open->kind == OTLP_PROFILE) {
-		signs->has_profile |= field->number <= OTLP_PROFILE_SAMPLES;
+		signs->has_profile = inside->is_in_profile = true;
 	} else if (open->kind == OTLP_DICTIONARY) {
-		signs->has_zero |= (open->seen >> field->number & 1) == 0 &&
-		                   field->value == 0;
+		inside->is_first = (open->seen >> field->number & 1) == 0;
+		signs->n_tables += inside->is_first;
+		signs->n_items++;
+		signs->n_zeros += inside->is_first && field->value == 0;
 		open->seen |= (uint32_t)1 << field->number;
 	}
 }
@@ -147,6 +174,7 @@ otlp_fits_message(const unsigned char *head, size_t size,
 		struct otlp_open *top = &open[depth - 1];
 		const struct otlp_kind_field *row;
 		struct protobuf_field field = { 0 };
+		struct otlp_open inside;
 		int found = otlp_next_part(&top->rest, &field);
 
 		if (found == PROTOBUF_MALFORMED)
@@ -155,21 +183,29 @@ otlp_fits_message(const unsigned char *head, size_t size,
 			if (found == PROTOBUF_CUT_SHORT &&
 			    top->rest.end != head + size)
 				return false;
+			/* A zero value may have fields that are unknown. */
+			signs->n_zeros += top->is_first && !top->has_known;
 			depth--;
+			continue;
+		}
+		if (field.number > otlp_last_field(top->kind)) {
+			signs->has_unknown = true;
 			continue;
 		}
 		row = otlp_find_kind(top->kind, field.number);
 		if (row == NULL ? !otlp_may_have(top->kind, &field) :
 		    field.wire != PROTOBUF_BYTES)
 			return false;
+		top->has_known = true;
+		signs->has_numbers |= top->is_in_profile;
 		if (row == NULL)
 			continue;
-		otlp_note_sign(top, &field, signs);
-		if (row->kind == OTLP_TEXT || field.value == 0)
-			continue;
-		open[depth++] = (struct otlp_open){
+		inside = (struct otlp_open){
 			.rest = protobuf_message(&field), .kind = row->kind
 		};
+		otlp_note_sign(top, &field, &inside, signs);
+		if (row->kind != OTLP_TEXT && field.value > 0)
+			open[depth++] = inside;
 	}
 	return true;
 }
@@ -214,6 +250,17 @@ otlp_fits_json(const char *head, size_t size)
 	return false;
 }
 
+/* Whether what was seen of a message is enough. */
+static bool
+otlp_signs_are_enough(const struct otlp_signs *signs)
+{
+	if (!signs->has_unknown)
+		return signs->has_profile || signs->n_zeros > 0;
+	return signs->n_zeros == signs->n_tables &&
+	       (signs->has_numbers || signs->n_tables > 1 ||
+	        signs->n_items >= OTLP_ITEMS_ENOUGH);
+}
+
 /* Whether a message, which is not packed, may begin so. */
 static bool
 otlp_fits_plain(const char *head, size_t size, bool is_framed, bool is_whole)
@@ -229,7 +276,7 @@ otlp_fits_plain(const char *head, size_t size, bool is_framed, bool is_whole)
 	memcpy(copy, head, size);
 	memset(copy + size, 0, PROTOBUF_PADDING);
 	return otlp_fits_message(copy, size, &signs) &&
-	       (signs.has_profile || signs.has_zero) &&
+	       otlp_signs_are_enough(&signs) &&
 	       (!is_framed || !is_whole ||
 	        (signs.has_resource_profiles && signs.has_dictionary));
 }

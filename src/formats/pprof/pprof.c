@@ -125,92 +125,114 @@ pprof_read(struct source *source, const struct read_options *options,
 
 /* ---- probe ---- */
 
+/* What the fields at the front of a file are. */
+struct pprof_signs {
+	size_t n_types, n_samples, n_items, n_strings;
+	bool has_first_string;		/* the empty one comes first */
+	bool has_unknown;		/* fields that a later version may have
+					 * added */
+};
+
+/* The greatest number of a field of the outermost message. */
+enum { PPROF_FIELDS_MAX = 15 };
+
 /* Whether the field, of the outermost message, can be one of a profile. */
 static bool
 is_profile_field(const struct protobuf_field *field)
 {
 	enum { BYTES_FIELDS = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 |
-	       1 << 6 | 1 << 11, BYTES_OR_NUMBERS = 1 << 13, FIELDS_MAX = 15 };
+	       1 << 6 | 1 << 11, BYTES_OR_NUMBERS = 1 << 13 };
 
-	if (field->number == 0 || field->number > FIELDS_MAX)
-		return false;
 	if (BYTES_OR_NUMBERS >> field->number & 1)
 		return true;
 	return field->wire == (BYTES_FIELDS >> field->number & 1 ?
 	                       PROTOBUF_BYTES : PROTOBUF_VARINT);
 }
 
+/* The next field that is known to a message of fields up to `last`. */
+static int
+pprof_next_known(struct protobuf *message, uint32_t last,
+                 struct protobuf_field *part, struct pprof_signs *signs)
+{
+	int found;
+
+	while ((found = protobuf_next(message, part)) == PROTOBUF_FIELD &&
+	       part->number > last)
+		signs->has_unknown = true;
+	return found;
+}
+
 /* A sample type: two numbers, or none if it has neither name nor unit. */
 static bool
-is_type(const struct protobuf_field *field)
+is_type(const struct protobuf_field *field, struct pprof_signs *signs)
 {
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
+	bool has_number = false;
 	int found;
 
-	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
-		if (part.number > 2 || part.wire != PROTOBUF_VARINT)
+	while ((found = pprof_next_known(&message, TYPE_UNIT, &part, signs)) ==
+	       PROTOBUF_FIELD) {
+		if (part.wire != PROTOBUF_VARINT)
 			return false;
+		has_number = true;
+	}
+	signs->n_types += has_number;
 	return found == PROTOBUF_END;
 }
 
 /* A sample: locations, labels and at least one value. */
 static bool
-pprof_is_sample(const struct protobuf_field *field)
+pprof_is_sample(const struct protobuf_field *field, struct pprof_signs *signs)
 {
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
 	bool has_value = false;
 	int found;
 
-	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD) {
-		if (part.number > 3 || (part.wire != PROTOBUF_BYTES &&
-		    (part.number == 3 || part.wire != PROTOBUF_VARINT)))
+	while ((found = pprof_next_known(&message, SAMPLE_LABEL, &part,
+	                                 signs)) == PROTOBUF_FIELD) {
+		if (part.wire != PROTOBUF_BYTES &&
+		    (part.number == SAMPLE_LABEL ||
+		     part.wire != PROTOBUF_VARINT))
 			return false;
-		has_value |= part.number == 2;
+		has_value |= part.number == SAMPLE_VALUE;
 	}
 	return found == PROTOBUF_END && has_value;
 }
 
 /* A mapping, location or function: numbers, and lines of a location. */
 static bool
-pprof_is_item(const struct protobuf_field *field)
+pprof_is_item(const struct protobuf_field *field, struct pprof_signs *signs)
 {
 	struct protobuf message = protobuf_message(field);
 	struct protobuf_field part;
 	int found;
 
-	while ((found = protobuf_next(&message, &part)) == PROTOBUF_FIELD)
-		if (part.number > MAPPING_HAS_INLINE_FRAMES ||
-		    (part.wire != PROTOBUF_VARINT &&
-		     (part.wire != PROTOBUF_BYTES ||
-		      field->number != PROFILE_LOCATION ||
-		      part.number != LOCATION_LINE)))
+	while ((found = pprof_next_known(&message, MAPPING_HAS_INLINE_FRAMES,
+	                                 &part, signs)) == PROTOBUF_FIELD)
+		if (part.wire != PROTOBUF_VARINT &&
+		    (part.wire != PROTOBUF_BYTES ||
+		     field->number != PROFILE_LOCATION ||
+		     part.number != LOCATION_LINE))
 			return false;
 	return found == PROTOBUF_END;
 }
-
-/* What the fields at the front of a file are. */
-struct pprof_signs {
-	size_t n_types, n_samples, n_items, n_strings;
-	bool has_first_string;		/* the empty one comes first */
-};
 
 static bool
 pprof_note_field(struct pprof_signs *signs, const struct protobuf_field *field)
 {
 	switch (field->number) {
 	case PROFILE_SAMPLE_TYPE:
-		signs->n_types += field->value > 0;
-		return is_type(field);
+		return is_type(field, signs);
 	case PROFILE_SAMPLE:
 		signs->n_samples++;
-		return pprof_is_sample(field);
+		return pprof_is_sample(field, signs);
 	case PROFILE_MAPPING:
 	case PROFILE_LOCATION:
 	case PROFILE_FUNCTION:
 		signs->n_items++;
-		return pprof_is_item(field);
+		return pprof_is_item(field, signs);
 	case PROFILE_STRING_TABLE:
 		if (signs->n_strings++ == 0)
 			signs->has_first_string = field->value == 0;
@@ -225,7 +247,8 @@ pprof_note_field(struct pprof_signs *signs, const struct protobuf_field *field)
  * sample type; types without name and unit do not count: they are two bytes,
  * which other files have, too.  Fields may come in any order, the tables of a
  * large profile before its types: then a sample, or strings of which the first
- * is empty, must be there.
+ * is empty, must be there.  They must, too, if there are fields that are not
+ * known, which protobuf lets later versions add to any message.
  */
 static int
 pprof_probe(const void *head, size_t size)
@@ -242,18 +265,22 @@ pprof_probe(const void *head, size_t size)
 	memcpy(copy, head, size);
 	memset(copy + size, 0, PROTOBUF_PADDING);
 	message = (struct protobuf){ copy, copy + size };
-	while ((found = protobuf_next(&message, &field)) == PROTOBUF_FIELD)
+	while ((found = pprof_next_known(&message, PPROF_FIELDS_MAX, &field,
+	                                 &signs)) == PROTOBUF_FIELD)
 		if (!is_profile_field(&field) ||
 		    !pprof_note_field(&signs, &field))
 			return PROBE_NO;
-	if (found == PROTOBUF_MALFORMED)
+	if (found == PROTOBUF_MALFORMED ||
+	    (signs.has_unknown && !signs.has_first_string &&
+	     signs.n_samples == 0))
 		return PROBE_NO;
 	if (signs.n_types > 0)
 		return PROBE_SURE;
 	if ((signs.has_first_string ? signs.n_strings : 0) +
 	    signs.n_items >= SIGNS_ENOUGH)
 		return PROBE_LIKELY;
-	return signs.n_samples > 0 ? PROBE_MAYBE : PROBE_NO;
+	return signs.n_samples > 0 && !signs.has_unknown ? PROBE_MAYBE :
+	       PROBE_NO;
 }
 
 const struct format format_pprof = {
