@@ -838,6 +838,27 @@ perf_script_weight_is_no_period(void **state)
 	profile_free(profile);
 }
 
+/* A period is at least 1, so what is 0 on all lines is none. */
+static void
+perf_script_zeros_are_no_periods(void **state)
+{
+	struct profile *profile = read_text(
+	    "           alpha          0 \n\t            1100 f\n\n"
+	    "           alpha          0 \n\t            1100 g\n\n");
+
+	(void)state;
+	assert_int_equal(hits_of(profile, 0, "f"), 1);
+	assert_int_equal(hits_of(profile, 0, "g"), 1);
+	assert_string_equal(profile->resources[0].name, "samples");
+	profile_free(profile);
+	expect_error("p 7 1.5:          0 cycles: 400570 f\n",
+	             "in: all periods are 0, so nothing was counted");
+	/* An address with its symbol, which is that of data or of code. */
+	expect_error("           alpha 23634     7fbe2aefab70 _start\n"
+	             "           alpha 23634     7fbe2aefab71 _start\n",
+	             "in: columns of perf script of which several may be");
+}
+
 /* Appends the format with the address for '@' and the name for '$'. */
 static void
 add_sample(char *text, const char *format, const char *address,
@@ -881,6 +902,19 @@ perf_script_columns_of_any_fields_are_told(void **state)
 		  "ksoftirqd/0", 500250, true },
 		{ "comm,tid,ip,sym", "            Web 7    77  @ $\n",
 		  "samples", "Web 7", 1, true },
+		{ "comm,pid,tid,weight,ip,sym, as by perf 6.1",
+		  "           alpha 23634/23634                0 @ $\n",
+		  "samples", "alpha", 1, true },
+		{ "comm,pid,tid,weight,ip,sym",
+		  "           alpha   23634/23634                 47 @ $\n",
+		  "samples", "alpha", 1, true },
+		{ "comm,pid,tid,weight,ip,sym, under a header",
+		  "# cmdline : perf\n# ========\n#\n"
+		  "           alpha  3634/3634                47 @ $\n",
+		  "samples", "alpha", 1, true },
+		{ "comm,pid,tid,period,ip,sym, as by perf 6.1",
+		  "           alpha 23634/23634     500250  @ $\n",
+		  "period", "alpha", 500250, true },
 		{ "comm,ip,sym", "           Web 77  @ $\n", "samples",
 		  "Web 77", 1, true },
 		{ "comm,ip,sym", "     ksoftirqd/0  @ $\n", "samples",
@@ -1063,6 +1097,7 @@ main(void)
 		cmocka_unit_test(perf_script_marks_tell_perf),
 		cmocka_unit_test(perf_script_flat_lines_are_samples),
 		cmocka_unit_test(perf_script_weight_is_no_period),
+		cmocka_unit_test(perf_script_zeros_are_no_periods),
 		cmocka_unit_test(perf_script_tells_programs_of_a_process),
 		cmocka_unit_test(perf_script_columns_of_any_fields_are_told),
 		cmocka_unit_test(perf_script_branches_end_a_sample),

@@ -34,6 +34,8 @@ struct script_layout {
 	bool is_bare;			/* the same, but nothing tells what */
 	bool is_plain;			/* all have at least a thread and an
 					 * event */
+	bool has_no_periods;		/* what could be one is always 0, and
+					 * another field */
 	bool has_narrow_addresses;	/* these follow the time, without
 					 * perf's columns */
 };
@@ -65,6 +67,8 @@ struct script {
 	uint64_t time_ns;		/* of the sample */
 	struct text_buffer copy;	/* of a frame that has no tab */
 	bool has_stacks;		/* any sample has a frame */
+	bool has_symbols;		/* a line has, of unknown columns */
+	bool has_periods;		/* any sample's is not 0 */
 	bool has_branches;		/* a line has, before a sample with a
 					 * frame */
 	uint64_t n_lost;		/* samples, by perf itself */
@@ -348,6 +352,8 @@ perf_script_begin_sample(struct script *script,
 		    "script -F comm,tid,time,period,event,ip,sym,dso", error);
 	if (perf_script_end_sample(script, error) != 0)
 		return -1;
+	script->has_symbols |= header->has_symbol;
+	script->has_periods |= header->period > 0;
 	if (header->is_record) {
 		if (__builtin_add_overflow(script->n_lost, header->n_lost,
 		                           &script->n_lost))
@@ -446,6 +452,24 @@ add_empty_samples(struct script *script, struct error *error)
 	return 0;
 }
 
+/* Reads a first line by what all of them have. */
+static bool
+read_columns(const struct script *script, const char *line, size_t length,
+             struct perf_script_header *header)
+{
+	bool is_one = perf_script_read_columns(line, length,
+	                                       script->layout.known, header);
+
+	/* A period is at least 1; a weight, or what else it is, is no period. */
+	if (header->has_period && script->layout.has_no_periods) {
+		header->period = 1;
+		header->has_period = false;
+		if (!(header->fields & PERF_SCRIPT_EVENT))
+			header->event.length = 0;
+	}
+	return is_one;
+}
+
 /* A frame begins a sample; the line before it, if kept, is the first line. */
 static int
 begin_brief(struct script *script, struct error *error)
@@ -461,8 +485,7 @@ begin_brief(struct script *script, struct error *error)
 	line = text_string(&script->brief);
 	if (script->brief.failed)
 		return error_out_of_memory(error);
-	perf_script_read_columns(line, script->brief.length,
-	                         script->layout.known, &header);
+	read_columns(script, line, script->brief.length, &header);
 	return perf_script_begin_sample(script, &header, error);
 }
 
@@ -494,7 +517,7 @@ read_flat_sample(const struct script *script, const char *line, size_t length,
 	unsigned known = script->layout.known;
 
 	return script->layout.is_flat &&
-	       perf_script_read_columns(line, length, known, header) &&
+	       read_columns(script, line, length, header) &&
 	       header->fields == known;
 }
 
@@ -540,10 +563,8 @@ perf_script_read_line(void *context, const char *line, size_t length,
 			 * others and the last ends in perf's blank.
 			 */
 			if (brief[script->brief.length - 1] != ' ' ||
-			    !perf_script_read_columns(brief,
-			                              script->brief.length,
-			                              script->layout.known,
-			                              &columns) ||
+			    !read_columns(script, brief,
+			                  script->brief.length, &columns) ||
 			    columns.fields != script->layout.known)
 				return reject_brief(script, error);
 			script->has_brief = false;
@@ -784,6 +805,15 @@ perf_script_read_profile(struct script *script, struct error *error)
 		return reader_fail_file(reader, error, "samples with branch "
 		    "stacks and no address, which say nothing of where time "
 		    "went; print it, too: perf script -F +ip,sym,dso");
+	if (!script->has_stacks && script->has_symbols)
+		return reader_fail_file(reader, error, "columns of perf script "
+		    "of which several may be the address of the sample; print "
+		    "others: perf script -F comm,tid,time,period,event,ip,sym,"
+		    "dso");
+	if (!script->has_periods)
+		return reader_fail_file(reader, error, "all periods are 0, so "
+		    "nothing was counted; print them with their events: perf "
+		    "script -F comm,tid,time,period,event,ip,sym,dso");
 	if (reader_warn_lines(reader, "", error) != 0)
 		return -1;
 	if (!script->has_stacks &&
@@ -840,6 +870,7 @@ struct survey {
 					 * end in an event */
 	unsigned known_located;		/* fields that all of those have */
 	size_t n_remarks;		/* of these, that may be none */
+	size_t n_periods;		/* of these, that have one above 0 */
 	size_t n_headers;		/* lines with both, or a thread and an
 					 * event; */
 	size_t n_vague;			/* of these, that other text could be */
@@ -887,6 +918,7 @@ survey_line(struct survey *survey, const struct perf_text *line,
 	                                      PERF_SCRIPT_ALL, &header);
 	survey->n++;
 	survey->known &= header.fields;
+	survey->n_periods += header.has_period && header.period > 0;
 	if (has_stack)
 		return;
 	survey->n_ended += is_columns && line->length > 0 &&
@@ -976,6 +1008,7 @@ find_layout(const char *head, size_t size)
 		    survey.n_ended == survey.n &&
 		    (survey.known & ~PERF_SCRIPT_EVENT) != 0);
 	}
+	layout.has_no_periods = survey.n_periods == 0;
 	layout.is_bare = survey.n >= 2 && (survey.n_column == survey.n ||
 	    survey.n_marked > 0) && !layout.is_flat && !layout.is_brief;
 	layout.is_plain = survey.n == 0 && survey.n_headers >= 2 &&

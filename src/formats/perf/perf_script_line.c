@@ -308,6 +308,7 @@ perf_script_line_find_frame(struct line_text scan, bool is_beginning,
 			is_beginning = false;
 		} else if (is_beginning && ((is_address && !is_first &&
 		               (width == ADDRESS_WIDTH ||
+		                width + less == ADDRESS_WIDTH ||
 		                width == EMPTY_FLAGS + ADDRESS_WIDTH)) ||
 		           *word == '|' ||
 		           memchr(word, '=', (size_t)(scan.at - word)) !=
@@ -742,6 +743,22 @@ first_word(const char *at, const char *end)
 	return at;
 }
 
+/* Whether an address and a symbol begin a text: "7fbe2aefab70 _start". */
+static bool
+has_symbol(struct line_text scan)
+{
+	enum { DIGITS_MIN = 6 };
+	const char *word = scan.at;
+
+	scan.at = first_word(scan.at, scan.end);
+	if (scan.at - word < DIGITS_MIN ||
+	    !perf_script_line_is_hex(word, scan.at))
+		return false;
+	perf_script_line_skip_blanks(&scan);
+	return scan.at < scan.end && *scan.at != '(' &&
+	       !perf_script_line_is_hex(scan.at, first_word(scan.at, scan.end));
+}
+
 /* Whether an address, a weight, the event's arguments or the like follow. */
 static bool
 has_other_fields(const struct perf_text *rest)
@@ -797,6 +814,9 @@ perf_script_read_columns(const char *line, size_t length, unsigned known,
 		header->has_column = header->has_other &&
 		    (*end == '|' ||
 		     perf_script_line_is_hex(end, first_word(end, scan.end)));
+		header->has_symbol = header->has_other &&
+		    !(header->fields & PERF_SCRIPT_ADDRESS) &&
+		    has_symbol((struct line_text){ end, scan.end });
 		scan.end = end;
 	}
 	if (known & PERF_SCRIPT_PERIOD)

@@ -51,6 +51,8 @@ struct perf_script_header {
 	unsigned fields;		/* of perf_script_read_columns, and */
 	bool has_other;			/* such as are not read, */
 	bool has_column;		/* of which perf's columns tell */
+	bool has_symbol;		/* and an address with its symbol is
+					 * among them */
 };
 
 /* "\t    ADDRESS SYMBOL+0xOFFSET (OBJECT)". */
