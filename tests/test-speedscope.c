@@ -438,6 +438,87 @@ speedscope_leaves_out_what_is_wrong(void **state)
 	}
 }
 
+#define GOOD "{\"type\":\"sampled\",\"name\":\"good\",\"unit\":\"none\"," \
+	"\"samples\":[[0],[0,1]],\"weights\":[1,4]}"
+
+/* A profile that cannot be read does not take the others with it. */
+static void
+speedscope_leaves_out_a_bad_profile(void **state)
+{
+	static const struct {
+		const char *bad, *warning;
+	} cases[] = {
+		{ "{\"type\":\"sampled\",\"name\":\"s\",\"unit\":\"none\","
+		  "\"samples\":[[0],[0,1],[2]],\"weights\":[1,-2,4]}",
+		  "a value below zero, as in a difference of two profiles; "
+		  "profile s is left out" },
+		{ "{\"weights\":[1,-2],\"samples\":[[0],[0,1]],\"unit\":"
+		  "\"none\"}", "below zero" },
+		{ "{\"type\":\"weird\",\"name\":\"x\",\"unit\":"
+		  "\"bytes\"}", "expected the type sampled or evented; profile "
+		  "x is left out" },
+		{ "{\"name\":\"x\",\"unit\":\"none\",\"samples\":[[0]],"
+		  "\"weights\":[7],\"type\":\"weird\"}", "profile x is" },
+		{ "{\"unit\":\"bytes\"}", "expected samples and weights, or "
+		  "events; profile " },
+	};
+	char text[1000];
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+		const char *bad = cases[i / 2].bad;
+		struct profile *profile;
+
+		snprintf(text, sizeof text, "{" FRAMES ",\"profiles\":[%s,%s]}",
+		         i % 2 == 0 ? bad : GOOD, i % 2 == 0 ? GOOD : bad);
+		profile = read_text(text);
+		assert_int_equal(profile->n_resources, 1);
+		assert_int_equal(hits_of(profile, 0, "main"), 1);
+		assert_int_equal(hits_of(profile, 0, "main;f"), 4);
+		assert_int_equal(sample_tree_total(profile->tree,
+		                                   profile->tree->hits[0]), 5);
+		assert_int_equal(profile->n_threads, 1);
+		assert_string_equal(profile->threads[0].name, "good");
+		assert_int_equal(profile->n_warnings, 1);
+		if (strstr(profile->warnings[0], cases[i / 2].warning) == NULL)
+			fail_msg("\"%s\" has no \"%s\"", profile->warnings[0],
+			         cases[i / 2].warning);
+		profile_free(profile);
+		/* Nothing is left. */
+		snprintf(text, sizeof text, "{" FRAMES ",\"profiles\":[%s]}",
+		         bad);
+		expect_error(text, i / 2 < 2 ? "a value below zero" :
+		             "expected");
+	}
+}
+
+/* Events after endValue count, and are told; not what rounding makes of it. */
+static void
+speedscope_counts_events_after_the_end(void **state)
+{
+	static const struct {
+		const char *end;
+		uint32_t n_warnings;
+	} cases[] = { { "4", 1 }, { "8.9999999999", 0 }, { "9", 0 } };
+	char text[500];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct profile *profile;
+
+		snprintf(text, sizeof text, "{" FRAMES ",\"profiles\":[{"
+		         "\"unit\":\"seconds\",\"endValue\":%s,\"events\":["
+		         OPEN(0, 0) "," CLOSE(0, 9) "]}]}", cases[i].end);
+		profile = read_text(text);
+		assert_int_equal(hits_of(profile, 0, "main"), 9000000000);
+		assert_int_equal(profile->n_warnings, cases[i].n_warnings);
+		if (cases[i].n_warnings > 0)
+			assert_non_null(strstr(profile->warnings[0],
+			    "events after the end of the profile"));
+		profile_free(profile);
+	}
+}
+
 static void
 speedscope_cut_at_every_byte_keeps_what_is_whole(void **state)
 {
@@ -497,6 +578,8 @@ main(void)
 		    speedscope_refuses_what_does_not_fit_with_its_offset),
 		cmocka_unit_test(speedscope_events_lie_anywhere_in_blocks),
 		cmocka_unit_test(speedscope_leaves_out_what_is_wrong),
+		cmocka_unit_test(speedscope_leaves_out_a_bad_profile),
+		cmocka_unit_test(speedscope_counts_events_after_the_end),
 		cmocka_unit_test(
 		    speedscope_cut_at_every_byte_keeps_what_is_whole),
 		cmocka_unit_test(speedscope_warns_of_frames_that_stay_open),

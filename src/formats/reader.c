@@ -682,6 +682,13 @@ reader_add_hits(struct reader *reader, uint32_t node, uint32_t column,
 	                        error);
 }
 
+void
+reader_clear_hits(struct reader *reader, uint32_t first)
+{
+	if (reader->builder != NULL)
+		tree_builder_clear(reader->builder, first);
+}
+
 int
 reader_add_time(struct reader *reader, uint32_t node, uint32_t column,
                 uint64_t time_ns, uint64_t hits, uint64_t samples,

@@ -592,6 +592,9 @@ uint32_t reader_child(struct reader *reader, uint32_t parent, uint32_t frame,
 int reader_add_hits(struct reader *reader, uint32_t node, uint32_t column,
                     uint64_t hits, uint64_t samples, struct error *error);
 
+/* Takes back what reader_add_hits has added to nodes from `first` on. */
+void reader_clear_hits(struct reader *reader, uint32_t first);
+
 /*
  * Notes when some of them were counted, which reader_add_hits has added: at a
  * time from anywhere.

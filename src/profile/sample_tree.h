@@ -577,6 +577,12 @@ int tree_builder_add(struct tree_builder *builder, uint32_t node,
                      struct error *error);
 
 /*
+ * Takes back all hits and raw samples of nodes from `first` on, of which no
+ * times were noted.  O(nodes from first on).
+ */
+void tree_builder_clear(struct tree_builder *builder, uint32_t first);
+
+/*
  * Notes when hits of a node were counted, which tree_builder_add has added: in
  * the part of the run that begins at begin_ns; width_ns 0: at that moment.
  * Times count from the origin, or if there is none from the earliest of them.

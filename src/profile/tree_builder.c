@@ -271,6 +271,24 @@ tree_builder_add(struct tree_builder *builder, uint32_t node,
 }
 
 void
+tree_builder_clear(struct tree_builder *builder, uint32_t first)
+{
+	for (uint32_t node = first; node < builder->n_nodes; node++) {
+		uint32_t row = tree_builder_row(builder, node);
+
+		for (uint32_t r = 0; row > 0 && r < builder->n_resources; r++) {
+			uint64_t *hits = &builder->hits[r][row];
+			uint64_t *samples = builder->samples[r] != NULL ?
+			    &builder->samples[r][row] : hits;
+
+			builder->total_samples[r] -= *samples;
+			builder->total_hits[r] -= *hits;
+			*hits = *samples = 0;
+		}
+	}
+}
+
+void
 tree_builder_set_origin(struct tree_builder *builder, uint64_t utc_ns)
 {
 	builder->has_origin = true;

@@ -15,7 +15,8 @@
  *
  * Frames are numbers, since their names may come later in the file.  The keys
  * of a profile come in any order, too: samples and weights that cannot be added
- * yet are kept until the profile ends.
+ * yet are kept until the profile ends.  One that cannot be read is left out, with
+ * what was added of it, and the others count.
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
@@ -37,6 +38,11 @@ enum {
 
 /* How far out the frame that an event ends is sought. */
 enum { OPEN_FRAMES_SOUGHT = 4096 };
+
+enum {
+	PROFILES_NAMED = 4,	/* of those that are left out */
+	ROUNDING_NS = 1000,	/* of times as doubles, seconds since 1970 */
+};
 
 /* The label of a sample without frames; frames have smaller labels. */
 #define SPEEDSCOPE_NO_STACK (UINT32_MAX - 1)
@@ -103,6 +109,11 @@ struct speedscope {
 	uint64_t crossed_offset;	/* the first */
 	uint64_t strange_unit_offset;	/* of the first unit that speedscope
 					 * does not have; 0: none */
+	uint64_t n_bad;			/* profiles that were left out, */
+	struct error bad[PROFILES_NAMED];	/* and the first of them */
+	uint64_t n_late;		/* profiles with events after their
+					 * ends, */
+	uint64_t late_offset;		/* the first */
 
 	/* The profile that is being read. */
 	struct {
@@ -110,7 +121,10 @@ struct speedscope {
 		const struct speedscope_unit *unit;	/* NULL: likewise */
 		uint32_t resource;	/* its own, if profiles are resources:
 					 * number + 1; 0: none yet */
-		uint64_t offset;	/* where it begins */
+		uint64_t offset;	/* where it begins; 0: none is read */
+		uint32_t first_node;	/* of the reader's */
+		bool had_hits;		/* the file, before it */
+		struct error why;	/* it cannot be read */
 		bool has_samples, has_weights, has_events;
 		struct json_known start, end;	/* "startValue", "endValue" */
 		struct decimal first, last;	/* when these events were */
@@ -170,7 +184,12 @@ speedscope_leave_out(struct speedscope *input, uint64_t offset,
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	if (input->n_left_out++ == 0)
+	if (input->n_left_out++ > 0)
+		return;
+	if (input->part.offset > 0 && input->part.name[0] != '\0')
+		error_set(&input->left_out, "0x%" PRIx64 ": %s in profile %s",
+		          offset, text, input->part.name);
+	else
 		error_set(&input->left_out, "0x%" PRIx64 ": %s", offset, text);
 }
 
@@ -295,6 +314,9 @@ speedscope_add_hits(struct speedscope *input, uint32_t node,
 	                   &hits, &is_exact)) {
 		speedscope_leave_out(input, offset, "a weight that exceeds 63 "
 		                     "bits");
+	} else if (weight.digits < 0 && !input->is_own) {
+		error_set(&input->part.why, "0x%" PRIx64 ": a value below "
+		          "zero, as in a difference of two profiles", offset);
 	} else if (weight.digits < 0) {
 		reader_note_below_zero(&input->reader, resource, offset,
 		                       input->error);
@@ -864,6 +886,19 @@ speedscope_read_unit(struct json_reader *json, struct json_token *token,
 		input->strange_unit_offset = token->offset;
 }
 
+/* Any other type is one that is not known. */
+static void
+speedscope_read_profile_type(struct json_reader *json,
+                             struct json_token *token, void *context)
+{
+	struct speedscope *input = context;
+
+	(void)json;
+	if (!json_is(token, "sampled") && !json_is(token, "evented"))
+		error_set(&input->part.why, "0x%" PRIx64 ": expected the type "
+		          "sampled or evented", token->offset);
+}
+
 /* Adds nodes and weights that were kept; of an input cut short, whole pairs. */
 static void
 add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
@@ -887,6 +922,8 @@ add_waiting(struct speedscope *input, uint64_t offset, bool is_whole)
 #define AT(member) offsetof(struct speedscope, member)
 
 static const struct json_field speedscope_profile_fields[] = {
+	{ "type", "sampled or evented, a type", JSON_STRING, .or_skip = true,
+	  .read = speedscope_read_profile_type },
 	{ "name", "a name", JSON_STRING, .read = json_read_text,
 	  .at = AT(part.name) },
 	{ "unit", "a unit: none, nanoseconds, microseconds, milliseconds, "
@@ -904,12 +941,75 @@ static const struct json_field speedscope_profile_fields[] = {
 	{ NULL }
 };
 
+/* Leaves out the profile that has been read, since it cannot be. */
+static void
+speedscope_drop_profile(struct speedscope *input)
+{
+	struct error *bad = &input->bad[input->n_bad];
+
+	reader_clear_hits(&input->reader, input->part.first_node);
+	input->has_hits = input->part.had_hits;
+	input->n_stretches = input->part.first_stretch;
+	if (input->n_bad++ >= PROFILES_NAMED)
+		return;
+	if (input->part.name[0] != '\0')
+		error_set(bad, "%s; profile %s", input->part.why.text,
+		          input->part.name);
+	else
+		error_set(bad, "%s; profile %zu", input->part.why.text,
+		          input->n_parts + 1);
+}
+
+/* Events may go on after the end that the profile tells. */
+static void
+speedscope_note_late(struct speedscope *input, uint64_t offset)
+{
+	int64_t last, end;
+	int power;
+
+	if (input->part.unit == NULL || !input->part.end.is_there ||
+	    !input->part.has_event)
+		return;
+	power = input->part.unit->power;
+	if (!decimal_scale(input->part.last, power, &last, NULL) ||
+	    !decimal_scale(input->part.end.decimal, power, &end, NULL) ||
+	    last <= end || (power > 0 && last - ROUNDING_NS <= end))
+		return;
+	if (input->n_late++ == 0)
+		input->late_offset = offset;
+}
+
+/* Ends what the profile that has been read has begun. */
+static void
+speedscope_end_profile(struct speedscope *input, uint64_t offset,
+                       bool is_whole)
+{
+	if (is_whole && !input->part.has_samples && !input->part.has_weights &&
+	    !input->part.has_events)
+		error_set(&input->part.why, "0x%" PRIx64 ": expected samples "
+		          "and weights, or events", input->part.offset);
+	speedscope_note_late(input, offset);
+	if (is_whole && input->part.has_events && input->n > 0) {
+		input->n_open += input->n;
+		if (input->part.end.is_there)
+			pass_time(input, input->part.end.decimal, offset);
+		speedscope_add_passed(input);
+	}
+	add_waiting(input, offset, is_whole);
+	if (input->part.why.is_set) {
+		speedscope_drop_profile(input);
+		return;
+	}
+	speedscope_end_times(input, is_whole);
+	/* An empty profile has its resource, too. */
+	if (is_whole && input->part.unit != NULL && !input->error->is_set)
+		speedscope_find_resource(input);
+}
+
 /* Reads a profile, whose object is open. */
 static void
 speedscope_read_profile(struct speedscope *input)
 {
-	uint32_t n_nodes = reader_count_nodes(&input->reader);
-	uint64_t end;
 	bool is_whole;
 
 	/* Resources share their stacks. */
@@ -920,27 +1020,21 @@ speedscope_read_profile(struct speedscope *input)
 	input->part.passed_node = NO_NODE;
 	input->part.name = "";
 	input->part.offset = json_offset(input->json);
+	input->part.first_node = reader_count_nodes(&input->reader);
+	input->part.had_hits = input->has_hits;
 	input->part.first_stretch = input->n_stretches;
 	is_whole = json_read_fields(input->json, speedscope_profile_fields,
 	                            input);
-	end = json_offset(input->json);
-	if (is_whole && input->part.has_events && input->n > 0) {
-		input->n_open += input->n;
-		if (input->part.end.is_there)
-			pass_time(input, input->part.end.decimal, end);
-		speedscope_add_passed(input);
-	}
-	add_waiting(input, end, is_whole);
-	speedscope_end_times(input, is_whole);
-	/* An empty profile has its resource, too. */
-	if (is_whole && input->part.unit != NULL && !input->error->is_set)
-		speedscope_find_resource(input);
+	speedscope_end_profile(input, json_offset(input->json), is_whole);
+	input->part.offset = 0;
 	if (memory_grow(&input->parts, &input->parts_capacity,
 	                input->n_parts + 1, sizeof *input->parts,
 	                input->error) == 0)
 		input->parts[input->n_parts++] = (struct speedscope_part){
 			input->part.name,
-			reader_count_nodes(&input->reader) > n_nodes
+			!input->part.why.is_set &&
+			reader_count_nodes(&input->reader) >
+			    input->part.first_node
 		};
 }
 
@@ -1049,9 +1143,10 @@ speedscope_fail_wrong(struct speedscope *input, struct error *error)
 {
 	const struct reader *reader = &input->reader;
 
-	if (input->left_out.is_set)
+	if (input->left_out.is_set || input->n_bad > 0)
 		return error_set(error, "%s: %s", source_name(reader->source),
-		                 input->left_out.text);
+		                 input->left_out.is_set ? input->left_out.text :
+		                 input->bad[0].text);
 	if (input->n_back > 0)
 		return reader_fail_at(reader, input->back_offset, error, "a "
 		    "time before that of the previous event");
@@ -1059,6 +1154,28 @@ speedscope_fail_wrong(struct speedscope *input, struct error *error)
 		return reader_fail_at(reader, input->crossed_offset, error,
 		    "the end of a frame that is not the innermost open one");
 	return 0;
+}
+
+/* Tells of profiles that were left out, or that go on after their ends. */
+static int
+speedscope_warn_profiles(struct speedscope *input, struct error *error)
+{
+	struct reader *reader = &input->reader;
+	uint64_t n_named = input->n_bad < PROFILES_NAMED ? input->n_bad :
+	                   PROFILES_NAMED;
+
+	for (uint64_t i = 0; i < n_named; i++)
+		if (reader_warn(reader, error, "%s is left out",
+		                input->bad[i].text) != 0)
+			return -1;
+	if (input->n_bad > n_named &&
+	    reader_warn(reader, error, "more profiles that are left out: %"
+	                PRIu64, input->n_bad - n_named) != 0)
+		return -1;
+	return input->n_late == 0 ? 0 :
+	    reader_warn(reader, error, "0x%" PRIx64 ": events after the end of "
+	                "the profile, which were counted; such profiles: %"
+	                PRIu64, input->late_offset, input->n_late);
 }
 
 static int
@@ -1085,6 +1202,8 @@ speedscope_finish(struct speedscope *input, struct error *error)
 	if (input->n_left_out > 0 &&
 	    reader_warn(reader, error, "%s; places that were left out: %" PRIu64,
 	                input->left_out.text, input->n_left_out) != 0)
+		return -1;
+	if (speedscope_warn_profiles(input, error) != 0)
 		return -1;
 	if (input->n_back > 0 &&
 	    reader_warn(reader, error, "0x%" PRIx64 ": a time before that of "
