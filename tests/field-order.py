@@ -7,8 +7,8 @@ messages in descending order, as Go's Collector writes them, and in random
 order; each must open as the same profile.  Fields that repeat keep their order
 among each other, which is theirs; lists of numbers may be in pieces, or each
 number a field by itself; and each message may have fields of a later version,
-which are skipped.  No other messages of protobuf may pass for one of these.  The same
-for the ways in which several messages of OTLP can be in one file.  Speaks TAP.
+which are skipped.  The same for the ways in which several messages of OTLP can
+be in one file.  No other messages of protobuf pass for these.  Speaks TAP.
 """
 import gzip
 import os

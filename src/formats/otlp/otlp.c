@@ -1119,10 +1119,10 @@ visit_times(struct otlp *input, struct protobuf message, struct error *error)
  *
  * By the kinds of fields.  Of a list that is not packed, each number is a field
  * by itself; a single one could be the index of a link, if there is such a
- * link.  A sample of 1.8 that has values, and neither attributes nor a link, has
- * the same fields as one of 1.10 that has attributes and no values: then each
- * of its times counts.  So both are tried, sample by sample: attributes must be
- * in the table, and each time has a value if there are several values.
+ * link.  A sample of 1.8 that has values, and neither attributes nor a link,
+ * has the same fields as one of 1.10 that has attributes and no values: then
+ * each of its times counts.  So both are tried, sample by sample: attributes
+ * must be in the table, and each time has a value if there are several values.
  */
 
 /* What a sample has in one field: a number, or a list that may be unpacked. */

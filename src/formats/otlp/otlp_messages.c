@@ -2,10 +2,10 @@
 /* otlp_messages.c -- which messages an input has, and whether they are OTLP's.
  *
  * Protobuf promises no order of fields: Go's writers begin with the last one,
- * others with the first.  It promises that fields of a later version are skipped,
- * too.  So the probe knows which fields each message has, goes as far as the
- * head of the file reaches, and where there are others asks for more that
- * speaks for OTLP.
+ * others with the first.  It promises that fields of a later version are
+ * skipped, too.  So the probe knows which fields each message has, goes as far
+ * as the head of the file reaches, and where there are others asks for more
+ * that speaks for OTLP.
  */
 #include <stdlib.h>
 #include <string.h>

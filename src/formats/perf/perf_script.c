@@ -460,7 +460,7 @@ read_columns(const struct script *script, const char *line, size_t length,
 	bool is_one = perf_script_read_columns(line, length,
 	                                       script->layout.known, header);
 
-	/* A period is at least 1; a weight, or what else it is, is no period. */
+	/* A period is at least 1; it is a weight, or something else. */
 	if (header->has_period && script->layout.has_no_periods) {
 		header->period = 1;
 		header->has_period = false;

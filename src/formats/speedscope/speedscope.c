@@ -15,8 +15,8 @@
  *
  * Frames are numbers, since their names may come later in the file.  The keys
  * of a profile come in any order, too: samples and weights that cannot be added
- * yet are kept until the profile ends.  One that cannot be read is left out, with
- * what was added of it, and the others count.
+ * yet are kept until the profile ends.  One that cannot be read is left out,
+ * with what was added of it, and the others count.
  * Source: jlfwong/speedscope, src/lib/file-format-spec.ts.
  */
 #include <inttypes.h>
